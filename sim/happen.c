@@ -464,11 +464,12 @@ static int by_time(const void *pa, const void *pb)
 /* Outside the capture, or in a part of it that was not recorded. */
 static bool unseen(const struct world *w, const struct world_clock *c, double t)
 {
-	bool any, slipping;
+	bool any, slipping, resetting;
 
 	faults_at(w, WORLD_NO_RECORDS, c->name, t, &any);
 	faults_at(w, WORLD_SLIP, c->name, t, &slipping);
-	return any || slipping || t < c->start || t >= (double)w->duration_ns;
+	faults_at(w, WORLD_RESET, c->name, t, &resetting);
+	return any || slipping || resetting || t < c->start || t >= (double)w->duration_ns;
 }
 
 int clock_happenings(struct happenings *h, const struct world_air *air, const struct world_clock *c,

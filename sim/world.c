@@ -27,6 +27,12 @@
 
 /* ---- the truth ---- */
 
+/* From one reset of a clock, or its start, to the next, or its end. */
+struct epoch {
+	double from, to; /* true times, ns */
+	int64_t back;    /* what is counted from its start is so many ticks ahead of its counter */
+};
+
 static void add_knot(struct cvl_knot *k, size_t *n, const struct world_clock *c,
 		     const struct oscillator *o, double t, bool before_jump)
 {
@@ -44,33 +50,33 @@ static void add_knot(struct cvl_knot *k, size_t *n, const struct world_clock *c,
 }
 
 /* Up to where its ticks first go back: beyond, no function of the tick is true. */
-static double true_until(const struct world *w, const struct oscillator *o)
+static double true_until(const struct epoch *e, const struct oscillator *o)
 {
-	double end = (double)w->duration_ns;
+	double end = e->to;
 
 	for (size_t i = 0; i < o->n_jumps; i++)
-		if (o->jump[i].ns < 0)
+		if (o->jump[i].ns < 0 && o->jump[i].at >= e->from)
 			end = fmin(end, o->jump[i].at);
 	return end;
 }
 
-static int true_map(struct cvl_map **map, const struct world *w, const struct world_clock *c,
+static int true_map(struct cvl_map **map, const struct epoch *e, const struct world_clock *c,
 		    const struct oscillator *o, struct cvl_error *err)
 {
 	struct cvl_knot *k = calloc(o->n + 2 + 2 * WORLD_LIST, sizeof(*k));
 	struct cvl_map_spec spec = { .rate_hz = c->group->rate_hz,
 				     .knots = k,
 				     .kind = CVL_BOUND_PROVEN };
-	double end = true_until(w, o), last = c->start;
+	double end = true_until(e, o), last = e->from;
 	int rc;
 
 	if (!k)
 		return cvl_no_memory(err);
-	add_knot(k, &spec.n, c, o, c->start, false);
+	add_knot(k, &spec.n, c, o, e->from, false);
 	for (size_t i = 0; i <= o->n && last < end; i++) {
 		double t = (double)i * o->step_ns;
 
-		if (t <= c->start)
+		if (t <= e->from)
 			continue;
 		t = fmin(t, end);
 		for (size_t j = 0; j < o->n_jumps; j++)
@@ -81,6 +87,8 @@ static int true_map(struct cvl_map **map, const struct world *w, const struct wo
 		add_knot(k, &spec.n, c, o, t, t == end);
 		last = t;
 	}
+	for (size_t i = 0; i < spec.n; i++)
+		k[i].tick.count -= (uint64_t)e->back;
 	rc = cvl_map_new(map, &spec, err);
 	free(k);
 	return rc;
@@ -94,7 +102,7 @@ static int new_truth(struct cvl_sync **out, const struct world *w, const struct 
 
 	*out = s;
 	if (s)
-		s->clock = calloc(air->n_clocks + 1, sizeof(*s->clock));
+		s->clock = calloc(air->n_clocks * (WORLD_LIST + 1) + 1, sizeof(*s->clock));
 	if (!s || !s->clock)
 		return cvl_no_memory(err);
 	snprintf(settings, sizeof(settings), "{\"world\": \"%s\", \"seed\": %lld}", w->name,
@@ -112,12 +120,19 @@ struct recorder {
 	const struct world_air *air;
 	const struct world_clock *c;
 	struct oscillator osc;
+	struct epoch epoch;
 	struct cvl_writer *writer;
 	uint64_t levels, last, end;
 	int sent, received; /* event classes */
 	uint32_t slips;     /* recorded, by their place among the faults */
 	struct cvl_error *err;
 };
+
+/* What its counter stands at when something happens at @t. */
+static uint64_t stamp(const struct recorder *r, double t)
+{
+	return clock_stamp(r->c, &r->osc, t) - (uint64_t)r->epoch.back;
+}
 
 /* A narrow counter is extended from one record to the next, as every capture does. */
 static uint64_t extended(struct recorder *r, uint64_t tick)
@@ -146,11 +161,11 @@ static int record_slips(struct recorder *r, double t)
 		struct cvl_tick from, to;
 
 		if (f->kind != WORLD_SLIP || fnmatch(f->who, r->c->name, 0) || end > t ||
-		    r->slips >> i & 1)
+		    (double)f->at_ns < r->epoch.from || r->slips >> i & 1)
 			continue;
 		r->slips |= 1u << i;
-		from.count = clock_stamp(r->c, &r->osc, (double)f->at_ns);
-		to.count = clock_stamp(r->c, &r->osc, end);
+		from.count = stamp(r, (double)f->at_ns);
+		to.count = stamp(r, end);
 		rc = cvl_writer_gap(r->writer, from, (struct cvl_tick){ to.count - 1 },
 				    CVL_LOST_UNKNOWN, CVL_GAP_DISCONNECTED, r->err);
 		if (!rc)
@@ -165,7 +180,7 @@ static int record_slips(struct recorder *r, double t)
 
 static int record(struct recorder *r, const struct happening *e)
 {
-	struct cvl_tick tick = { extended(r, clock_stamp(r->c, &r->osc, e->t)) };
+	struct cvl_tick tick = { extended(r, stamp(r, e->t)) };
 	union cvl_store_value v[2] = {
 		{ .u = e->number },
 		{ .s = r->air->clock[e->who < r->air->n_clocks ? e->who : 0].name }
@@ -199,66 +214,133 @@ static int declare(struct recorder *r)
 	return r->received < 0 ? r->received : 0;
 }
 
-static int open_clock(struct recorder *r, struct cvl_session *s)
+/* Its clock, or the next epoch of that. */
+static int open_epoch(struct recorder *r, struct cvl_session *s)
 {
 	const struct world *w = r->air->w;
 	const char *lines[CVL_LINES_MAX];
 	struct sim_random draw = world_random(w->seed, r->c->name, "wall clock");
-	const struct cvl_store_desc desc = {
+	const bool first = r->epoch.from <= r->c->start;
+	struct cvl_store_desc desc = {
 		.clock = r->c->name,
 		.rate_hz = r->c->group->rate_hz,
 		.resolution = r->c->group->resolution,
-		.start_unix_ns =
-			UNIX_START + (int64_t)(r->c->start + WALL_CLOCK_SD_NS * sim_normal(&draw)),
-		.start_bound_ns = (int64_t)(WALL_CLOCK_BOUND * WALL_CLOCK_SD_NS),
 		.lines = lines,
 		.n_lines = clock_lines(r->air, r->c, lines),
 	};
 	const struct cvl_origin origin = { .format = "sim", .path = w->name };
-	int rc = cvl_session_add(s, &desc, &origin, &r->writer, r->err);
+	int rc;
 
+	if (first) {
+		desc.start_unix_ns =
+			UNIX_START + (int64_t)(r->c->start + WALL_CLOCK_SD_NS * sim_normal(&draw));
+		desc.start_bound_ns = (int64_t)(WALL_CLOCK_BOUND * WALL_CLOCK_SD_NS);
+	} else {
+		desc.epoch_of = r->c->name;
+		desc.after.count = r->end;
+		desc.base_tick = stamp(r, r->epoch.from);
+	}
+	r->end = r->last = desc.base_tick;
+	r->levels = 0;
+	rc = cvl_session_add(s, &desc, &origin, &r->writer, r->err);
 	if (!rc)
 		rc = declare(r);
 	if (!rc && desc.n_lines)
-		rc = cvl_writer_levels(r->writer, (struct cvl_tick){ 0 }, 0, r->err);
+		rc = cvl_writer_levels(r->writer, (struct cvl_tick){ desc.base_tick }, 0, r->err);
 	return rc;
 }
 
-static int record_clock(struct recorder *r, struct cvl_session *s, struct cvl_clock_sync *truth)
+static int end_epoch(struct recorder *r, struct cvl_session *s, struct cvl_sync *truth)
+{
+	const struct cvl_clock *c = cvl_session_clock(s, cvl_session_clocks(s) - 1);
+	const uint64_t end = stamp(r, r->epoch.to);
+	struct cvl_clock_sync *t = &truth->clock[truth->n];
+	struct cvl_writer *writer = r->writer;
+	char folder[CVL_PATH_MAX];
+	int rc;
+
+	r->writer = NULL;
+	r->end = end > r->end ? end : r->end;
+	rc = cvl_session_finish(s, writer, (struct cvl_tick){ r->end }, r->err);
+	if (rc)
+		return rc;
+	truth->n++;
+	rc = true_map(&t->map, &r->epoch, r->c, &r->osc, r->err);
+	if (!rc && cvl_path_join(folder, cvl_session_path(s), MAPS_OF_TRUTH))
+		rc = maps_move(folder, &t->map, r->err);
+	t->clock = strdup(c->name);
+	t->verdict = CVL_GOOD;
+	snprintf(t->reason, sizeof(t->reason), "simulated");
+	return rc || t->clock ? rc : cvl_no_memory(r->err);
+}
+
+static int64_t resolved(const struct recorder *r, double ticks)
+{
+	const int64_t resolution = (int64_t)r->c->group->resolution;
+
+	return (int64_t)floor(ticks) / resolution * resolution;
+}
+
+/* The next epoch from @t on: its clock's first, or what follows its next reset; false: none. */
+static bool next_epoch(struct recorder *r, bool first)
 {
 	const struct world *w = r->air->w;
+	const double t = first ? -1 : r->epoch.to;
+	const struct world_fault *reset = NULL;
+	struct epoch *e = &r->epoch;
+	double end = (double)w->duration_ns;
+
+	e->from = r->c->start;
+	e->back = 0;
+	for (size_t i = 0; i < w->n_faults; i++) {
+		const struct world_fault *f = &w->fault[i];
+		const double at = (double)f->at_ns;
+
+		if (f->kind != WORLD_RESET || fnmatch(f->who, r->c->name, 0) || at <= r->c->start)
+			continue;
+		if (at > t && at < end)
+			end = at;
+		else if (at == t)
+			reset = f;
+	}
+	e->to = end;
+	if (first)
+		return true;
+	if (!reset || (double)(reset->at_ns + reset->for_ns) >= end)
+		return false;
+	e->from = (double)(reset->at_ns + reset->for_ns);
+	e->back = resolved(r, clock_counts(r->c, &r->osc, e->from)) -
+		  resolved(r, reset->amount * 1e-9 * (double)r->c->group->rate_hz);
+	return true;
+}
+
+static int record_epoch(struct recorder *r, const struct happenings *h, size_t *i)
+{
+	int rc = 0;
+
+	for (; *i < h->n && h->at[*i].t < r->epoch.to && !rc; ++*i) {
+		rc = record_slips(r, h->at[*i].t);
+		if (!rc)
+			rc = record(r, &h->at[*i]);
+	}
+	return rc;
+}
+
+static int record_clock(struct recorder *r, struct cvl_session *s, struct cvl_sync *truth)
+{
 	struct happenings h = { 0 };
-	char folder[CVL_PATH_MAX];
-	uint64_t end;
-	int rc = oscillator_make(&r->osc, w, &r->c->group->oscillator, r->c->name, r->err);
+	size_t i = 0;
+	int rc = oscillator_make(&r->osc, r->air->w, &r->c->group->oscillator, r->c->name, r->err);
 
 	if (!rc)
 		rc = clock_happenings(&h, r->air, r->c, r->err);
-	if (!rc)
-		rc = open_clock(r, s);
-	for (size_t i = 0; i < h.n && !rc; i++) {
-		rc = record_slips(r, h.at[i].t);
-		if (!rc)
-			rc = record(r, &h.at[i]);
+	for (bool more = next_epoch(r, true); more && !rc; more = next_epoch(r, false)) {
+		rc = open_epoch(r, s);
+		rc = rc ? rc : record_epoch(r, &h, &i);
+		rc = rc ? rc : end_epoch(r, s, truth);
 	}
 	free(h.at);
-	end = rc ? 0 : clock_stamp(r->c, &r->osc, (double)w->duration_ns);
-	if (r->writer && !rc)
-		rc = cvl_session_finish(s, r->writer,
-					(struct cvl_tick){ end > r->end ? end : r->end }, r->err);
-	else if (r->writer)
-		cvl_writer_abandon(r->writer);
-	if (!rc)
-		rc = true_map(&truth->map, w, r->c, &r->osc, r->err);
-	if (!rc && cvl_path_join(folder, cvl_session_path(s), MAPS_OF_TRUTH))
-		rc = maps_move(folder, &truth->map, r->err);
-	if (!rc) {
-		truth->clock = strdup(r->c->name);
-		truth->verdict = CVL_GOOD;
-		snprintf(truth->reason, sizeof(truth->reason), "simulated");
-		if (!truth->clock)
-			rc = cvl_no_memory(r->err);
-	}
+	cvl_writer_abandon(r->writer);
 	oscillator_free(&r->osc);
 	return rc;
 }
@@ -285,7 +367,7 @@ int world_run(const struct world *w, const char *path, const struct cvl_progress
 
 		rc = cvl_progress_tell(progress, i, air.n_clocks, err);
 		if (!rc)
-			rc = record_clock(&r, s, &truth->clock[truth->n++]);
+			rc = record_clock(&r, s, truth);
 	}
 	if (!rc) {
 		snprintf(truth->session, sizeof(truth->session), "%s", cvl_session_uuid(s));

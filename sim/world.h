@@ -131,6 +131,8 @@ enum world_fault_kind {
 	WORLD_FREEZE,      /* clock who: its counter stands still for a time */
 	WORLD_NO_RECORDS,  /* clock who: nothing is recorded for a time (the counter runs on) */
 	WORLD_SLIP, /* the same, and it is known only to @amount ns how far the counter ran on */
+	/* clock who: the same, and then its counter begins anew, at @amount ns: another epoch */
+	WORLD_RESET,
 	WORLD_FAULTS
 };
 

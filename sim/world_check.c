@@ -276,6 +276,7 @@ static const struct fault_kind {
 	[WORLD_FREEZE] = { "a freeze", .lasts = true, .clock = true },
 	[WORLD_NO_RECORDS] = { "no_records", .lasts = true, .clock = true },
 	[WORLD_SLIP] = { "a slip", 0, 1e12, .lasts = true, .clock = true },
+	[WORLD_RESET] = { "a reset", 0, 1e15, .lasts = true, .clock = true },
 };
 
 static size_t count_senders(const struct checker *c, const char *glob)
@@ -336,6 +337,9 @@ static bool check_faults(const struct checker *c)
 				      kind->max);
 		if (f->kind == WORLD_SLIP && check_slip(c, f))
 			return true;
+		if (f->kind == WORLD_RESET && !f->for_ns)
+			return flawed(c->flaw, &f->for_ns,
+				      "a reset takes a time: `for` is missing");
 	}
 	return false;
 }

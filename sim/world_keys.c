@@ -249,6 +249,7 @@ static const char *const fault_kinds[] = {
 	[WORLD_FREEZE] = "freeze",
 	[WORLD_NO_RECORDS] = "no_records",
 	[WORLD_SLIP] = "slip",
+	[WORLD_RESET] = "reset",
 	[WORLD_FAULTS] = NULL,
 };
 

@@ -88,7 +88,6 @@ struct cvl_batch {
 	uint32_t *cls;
 	uint64_t *value;
 	uint64_t *aux;
-	uint32_t epoch;    /* of the clock; 0 first */
 	uint64_t *bracket; /* half-width in ticks of each record's own capture, or NULL */
 };
 

@@ -54,7 +54,15 @@ struct cvl_clock {
 	uint64_t
 		base_tick; /* where no wall-clock time is claimed: the tick that stands at time 0 */
 	int same_as;       /* index of the earlier clock that is the same one (same UUID), or -1 */
-	bool start_stated; /* start_unix_ns was stated, not read from the trace */
+	/*
+	 * A clock that is reset begins a new epoch: a clock of its own here, NAME#2, NAME#3, ...,
+	 * whose ticks have nothing to do with those before.
+	 */
+	const char *clock;   /* name of the clock whose epoch this is: its own if it is the first */
+	unsigned epoch;      /* 1: the first */
+	int first_epoch;     /* index of the first; its own index, or -1 if that was removed */
+	uint64_t after_tick; /* of the epoch before: this one began later */
+	bool start_stated;   /* start_unix_ns was stated, not read from the trace */
 	int64_t start_bound_ns; /* how far start_unix_ns may be off UTC; 0: not stated */
 	const char *host;       /* whose clock start_unix_ns was read from; "": not stated */
 	int64_t host_bound_ns;  /* how far it may be off that clock; 0: not stated */
@@ -109,6 +117,8 @@ CVL_API enum cvl_counter cvl_clock_counter(const struct cvl_clock *c);
 /** Number of clocks, and clock @i, which belongs to the session and moves when a clock is added. */
 CVL_API size_t cvl_session_clocks(const struct cvl_session *s);
 CVL_API const struct cvl_clock *cvl_session_clock(const struct cvl_session *s, size_t i);
+/** Whether glob @pattern matches the node, the clock, or this epoch of it. */
+CVL_API bool cvl_clock_matches(const struct cvl_clock *c, const char *pattern);
 /** Index of the clock called @name, or else of the only clock of node @name; -1 if none. */
 CVL_API int cvl_session_find(const struct cvl_session *s, const char *name);
 
@@ -166,6 +176,9 @@ struct cvl_packets_desc {
 	const char *node;     /* NULL: same as clock */
 	const char *metadata; /* TSDL, of exactly one clock class */
 	size_t n;             /* bytes of metadata */
+	/* as of struct cvl_store_desc */
+	const char *epoch_of;
+	struct cvl_tick after;
 };
 
 /**

@@ -46,13 +46,20 @@ union cvl_store_value {
 
 /** Description of a clock. Strings are copied. */
 struct cvl_store_desc {
-	const char *clock; /* name, unique in the session; letters, digits, '_', '-', '.' */
-	const char *node;  /* traced machine or observer; NULL: same as clock */
+	/* name, unique in the session; letters, digits, '_', '-', '.'; not used with epoch_of */
+	const char *clock;
+	const char *node; /* traced machine or observer; NULL: same as clock */
 	/*
 	 * name of the session's clock that this is the same as, with its rate, start and
 	 * resolution; or NULL
 	 */
 	const char *same_as;
+	/*
+	 * name of the session's clock that was reset: a new epoch of it, on its node. The last one
+	 * ended no earlier than at tick `after`; or NULL
+	 */
+	const char *epoch_of;
+	struct cvl_tick after;
 	uint64_t rate_hz;    /* nominal */
 	uint64_t resolution; /* ticks between observations of the lines; 0 means 1 */
 	/* claimed wall-clock time at tick 0; 0: none */

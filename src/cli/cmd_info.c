@@ -101,10 +101,16 @@ static void print_epoch(const struct cvl_session *session, struct cvl_out *o)
 static void print_text(struct cvl_out *o, const void *summary)
 {
 	const struct cvl_summary *s = summary;
+	size_t resets = 0;
 	bool any = false;
 
 	cvl_out_name(o, cvl_session_path(s->session));
-	cli_count(o, ": ", s->n_clocks, "clock", ", ");
+	for (size_t i = 0; i < s->n_clocks; i++)
+		resets += s->clock[i].clock->first_epoch >= 0 && s->clock[i].clock->epoch > 1;
+	cli_count(o, ": ", s->n_clocks - resets, "clock", "");
+	if (resets)
+		cli_count(o, " (", resets, "reset", ")");
+	cvl_out_text(o, ", ");
 	cli_count(o, "", s->n_streams, "stream", ", ");
 	cli_count(o, "", s->records, "record", ", ");
 	cli_count(o, "", s->gaps, "gap", "\n");
@@ -141,7 +147,8 @@ static void put_clock(struct js *j, const struct cvl_summary_clock *k)
 	const struct cvl_clock *c = k->clock;
 
 	js_open(j, NULL, '{');
-	js_texts(j, "name node", c->name, c->node);
+	js_texts(j, "name node clock", c->name, c->node, c->clock);
+	js_count(j, "epoch", c->epoch);
 	js_counts(j, "rate_hz resolution_ticks", c->rate_hz, c->resolution);
 	js_texts(j, "format origin hash", c->format, c->origin, c->hash);
 	js_bool(j, "finished", !c->unfinished);

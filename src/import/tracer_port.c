@@ -25,6 +25,8 @@ struct port {
 	const struct cvl_progress *progress;
 	unsigned number;
 	struct cvl_packets *packets; /* open: NULL before the first packet */
+	char of[200];                /* the clock whose epochs they are; "" before the first */
+	uint64_t last;               /* tick */
 	uint64_t stored, repeated, restarts;
 	struct packet_row row;
 	struct unpack unpack;
@@ -41,11 +43,22 @@ static void name_port(const struct port *p, char name[200])
 static int open_packets(struct port *p, struct cvl_error *err)
 {
 	char name[200];
-	const struct cvl_packets_desc desc = { name, p->clock->node, p->tsdl->text, p->tsdl->n };
+	const struct cvl_packets_desc desc = { .clock = name,
+					       .node = p->clock->node,
+					       .metadata = p->tsdl->text,
+					       .n = p->tsdl->n,
+					       .epoch_of = *p->of ? p->of : NULL,
+					       .after = { p->last } };
 	const struct cvl_origin origin = { .format = "port", .path = p->clock->origin };
 
+	int rc;
+
 	name_port(p, name);
-	return cvl_session_add_packets(p->session, &desc, &origin, &p->packets, err);
+	rc = cvl_session_add_packets(p->session, &desc, &origin, &p->packets, err);
+	if (!rc && !*p->of)
+		snprintf(p->of, sizeof(p->of), "%s",
+			 cvl_session_clock(p->session, cvl_session_clocks(p->session) - 1)->clock);
+	return rc;
 }
 
 static int close_packets(struct port *p, struct cvl_error *err)
@@ -82,6 +95,7 @@ static int store(void *ctx, struct tracer_packet *packet, size_t n, struct cvl_e
 		rc = cvl_session_place_packets(p->session, p->packets, (struct cvl_tick){ begin },
 					       err);
 	p->stored += !rc;
+	p->last = (uint64_t)packet->timestamp_end[1] << 32 | packet->timestamp_end[0];
 	return rc;
 }
 
@@ -203,7 +217,9 @@ static int judge(const struct port *p, struct cvl_error *err)
 	if (p->repeated)
 		tell(p, "%" PRIu64 " repeated packets are left out", p->repeated);
 	if (p->restarts)
-		tell(p, "the processor was reset %" PRIu64 " times: each reset begins a new clock",
+		tell(p,
+		     "the processor was reset %" PRIu64
+		     " times: each reset begins a new epoch of its clock",
 		     p->restarts);
 	return 0;
 }

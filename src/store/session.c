@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -35,6 +36,7 @@ void session_entry_free(struct session_entry *e)
 	cvl_writer_abandon(e->writer);
 	cvl_packets_close(e->packets, NULL);
 	free(e->name);
+	free(e->clock);
 	free(e->node);
 	free(e->trace);
 	free(e->class);
@@ -99,16 +101,67 @@ int cvl_session_find(const struct cvl_session *s, const char *name)
 	return by_node < 0 ? -1 : by_node;
 }
 
-int session_find_same(const struct cvl_session *s, size_t i)
+bool cvl_clock_matches(const struct cvl_clock *c, const char *pattern)
+{
+	return !fnmatch(pattern, c->node, 0) || !fnmatch(pattern, c->name, 0) ||
+	       !fnmatch(pattern, c->clock, 0);
+}
+
+static int find_same(const struct cvl_session *s, size_t i)
 {
 	const struct session_entry *e = &s->clock[i];
 
 	for (size_t k = 0; k < i && *e->uuid; k++)
-		if (!strcmp(s->clock[k].uuid, e->uuid) &&
+		if (!strcmp(s->clock[k].uuid, e->uuid) && s->clock[k].pub.epoch == e->pub.epoch &&
 		    s->clock[k].pub.rate_hz == e->pub.rate_hz &&
 		    s->clock[k].pub.start_unix_ns == e->pub.start_unix_ns)
 			return (int)k;
 	return -1;
+}
+
+/* Epoch @epoch of clock @name, or -1. */
+static int find_epoch(const struct cvl_session *s, const char *name, unsigned epoch)
+{
+	for (size_t i = s->n; i--;)
+		if (s->clock[i].pub.epoch == epoch && !strcmp(s->clock[i].clock, name))
+			return (int)i;
+	return -1;
+}
+
+static void relate(struct cvl_session *s, size_t i)
+{
+	struct cvl_clock *c = &s->clock[i].pub;
+
+	c->same_as = find_same(s, i);
+	c->first_epoch = c->epoch > 1 ? find_epoch(s, c->clock, 1) : (int)i;
+}
+
+void session_relate(struct cvl_session *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		relate(s, i);
+}
+
+int session_last_epoch(const struct cvl_session *s, const char *name)
+{
+	int last = -1;
+
+	for (size_t i = 0; i < s->n; i++)
+		if (!strcmp(s->clock[i].clock, name) &&
+		    (last < 0 || s->clock[i].pub.epoch > s->clock[last].pub.epoch))
+			last = (int)i;
+	return last;
+}
+
+void session_next_epoch(const struct cvl_session *s, size_t last, struct cvl_tick after,
+			struct cvl_clock *c, char *name, size_t size)
+{
+	const struct cvl_clock *before = &s->clock[last].pub;
+	c->clock = before->clock;
+	c->epoch = before->epoch + 1;
+	c->after_tick = after.count;
+	c->node = before->node;
+	snprintf(name, size, "%s#%u", c->clock, c->epoch); /* no other name has a '#' */
 }
 
 int session_has_room(const struct cvl_session *s, struct cvl_error *err)
@@ -130,6 +183,7 @@ struct session_entry *session_add_entry(struct cvl_session *s, const struct cvl_
 	*e = (struct session_entry){
 		.pub = *from,
 		.name = strdup(from->name),
+		.clock = strdup(from->epoch > 1 ? from->clock : from->name),
 		.node = strdup(from->node),
 		.trace = strdup(from->trace),
 		.class = strdup(from->clock_class ? from->clock_class : ""),
@@ -139,12 +193,14 @@ struct session_entry *session_add_entry(struct cvl_session *s, const struct cvl_
 		.uuid = strdup(uuid ? uuid : ""),
 		.host = strdup(from->host ? from->host : ""),
 	};
-	if (!e->name || !e->node || !e->trace || !e->class || !e->format || !e->origin ||
-	    !e->hash || !e->uuid || !e->host) {
+	if (!e->name || !e->clock || !e->node || !e->trace || !e->class || !e->format ||
+	    !e->origin || !e->hash || !e->uuid || !e->host) {
 		session_entry_free(e);
 		return NULL;
 	}
 	e->pub.name = e->name;
+	e->pub.clock = e->clock;
+	e->pub.epoch = from->epoch > 1 ? from->epoch : 1;
 	e->pub.node = e->node;
 	e->pub.trace = e->trace;
 	e->pub.clock_class = e->class;
@@ -153,8 +209,8 @@ struct session_entry *session_add_entry(struct cvl_session *s, const struct cvl_
 	e->pub.hash = e->hash;
 	e->pub.host = e->host;
 	e->pub.uuid = e->uuid;
-	e->pub.same_as = session_find_same(s, s->n);
 	s->n++;
+	relate(s, s->n - 1);
 	return e;
 }
 
@@ -362,15 +418,33 @@ const struct stored *session_stored(const struct cvl_session *s, size_t i)
 	return &s->clock[i].stored;
 }
 
+/* Time at the base tick of clock @i, by its own claim, or no earlier than where its last epoch ended. */
+static int64_t begins(const struct cvl_session *s, size_t i)
+{
+	int64_t ns = 0;
+
+	for (;;) {
+		const struct cvl_clock *c = &s->clock[i].pub, *b;
+		int before;
+
+		if (c->start_unix_ns && s->has_epoch)
+			return cvl_add_sat(ns, session_wall_clock(c) - s->epoch);
+		before = c->epoch > 1 ? find_epoch(s, c->clock, c->epoch - 1) : -1;
+		if (before < 0)
+			return ns;
+		b = &s->clock[before].pub;
+		if (c->after_tick > b->base_tick)
+			ns = cvl_add_sat(
+				ns, session_since_zero(c->after_tick - b->base_tick, b->rate_hz));
+		i = (size_t)before;
+	}
+}
+
 struct cvl_map *cvl_session_nominal(const struct cvl_session *s, size_t i)
 {
 	const struct cvl_clock *c = &s->clock[i].pub;
-	struct cvl_tick tick = { 0 };
-	struct cvl_time time = { 0 };
+	const bool claims = c->start_unix_ns && s->has_epoch;
+	const struct cvl_time at = { claims ? c->start_unix_ns - s->epoch : begins(s, i) };
 
-	if (c->start_unix_ns && s->has_epoch)
-		time.ns = c->start_unix_ns - s->epoch;
-	else
-		tick.count = c->base_tick;
-	return cvl_map_nominal(c->rate_hz, tick, time);
+	return cvl_map_nominal(c->rate_hz, (struct cvl_tick){ claims ? 0 : c->base_tick }, at);
 }

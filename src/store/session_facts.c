@@ -79,6 +79,11 @@ int cvl_session_state(struct cvl_session *s, size_t i, const struct cvl_clock_fa
 
 void session_put_facts(json_t *j, const struct cvl_clock *c)
 {
+	if (c->epoch > 1) {
+		json_object_set_new(j, "epoch_of", json_string(c->clock));
+		json_object_set_new(j, "epoch", json_integer(c->epoch));
+		json_object_set_new(j, "after_tick", json_integer((json_int_t)c->after_tick));
+	}
 	if (c->start_stated)
 		json_object_set_new(j, "start_stated", json_true());
 	if (c->start_bound_ns)
@@ -99,7 +104,14 @@ void session_take_facts(const json_t *j, struct cvl_clock *c)
 	double drift = json_number_value(json_object_get(j, "drift_ppm"));
 	json_int_t start = json_integer_value(json_object_get(j, "start_bound_ns"));
 	json_int_t host = json_integer_value(json_object_get(j, "host_bound_ns"));
+	const char *of = json_string_value(json_object_get(j, "epoch_of"));
+	json_int_t epoch = json_integer_value(json_object_get(j, "epoch"));
 
+	if (of && *of && epoch > 1 && epoch <= SESSION_CLOCKS_MAX) {
+		c->clock = of;
+		c->epoch = (unsigned)epoch;
+		c->after_tick = (uint64_t)json_integer_value(json_object_get(j, "after_tick"));
+	}
 	c->start_stated = json_is_true(json_object_get(j, "start_stated"));
 	c->start_bound_ns = start > 0 ? start : 0;
 	c->host_bound_ns = host > 0 ? host : 0;

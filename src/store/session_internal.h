@@ -17,7 +17,7 @@
 /** A clock. Strings of pub are owned here. */
 struct session_entry {
 	struct cvl_clock pub;
-	char *name, *node, *trace, *class, *format, *origin, *hash, *uuid, *host;
+	char *name, *clock, *node, *trace, *class, *format, *origin, *hash, *uuid, *host;
 	struct cvl_writer *writer;   /* while it is being written */
 	struct cvl_packets *packets; /* the same for a trace stored packet by packet */
 	struct stored stored;        /* once finished */
@@ -46,8 +46,15 @@ struct session_entry *session_add_entry(struct cvl_session *s, const struct cvl_
 
 void session_entry_free(struct session_entry *e);
 
-/** The earlier clock that is the same as clock @i, or -1. */
-int session_find_same(const struct cvl_session *s, size_t i);
+/** Find anew which clocks are the same, and epochs of one. */
+void session_relate(struct cvl_session *s);
+
+/** The last epoch of clock @name, or -1. */
+int session_last_epoch(const struct cvl_session *s, const char *name);
+
+/** Fill @c and @name from its last epoch so far, @last, which ended at @after. */
+void session_next_epoch(const struct cvl_session *s, size_t last, struct cvl_tick after,
+			struct cvl_clock *c, char *name, size_t size);
 
 /** A unique name for a clock, based on @wanted. */
 void session_unique_name(const struct cvl_session *s, char *out, size_t size, const char *wanted);

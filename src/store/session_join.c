@@ -134,6 +134,19 @@ static void take_back(struct cvl_session *s, size_t first)
 	}
 }
 
+/* A name for clock @i of @from, whose clocks are those from @first on: an epoch's follows its clock's. */
+static void join_name(const struct cvl_session *s, size_t first, const struct cvl_session *from,
+		      size_t i, struct cvl_clock *c, char *name, size_t size)
+{
+	if (c->epoch > 1 && c->first_epoch >= 0 && (size_t)c->first_epoch < i) {
+		c->clock = s->clock[first + (size_t)c->first_epoch].name;
+		snprintf(name, size, "%s#%u", c->clock, c->epoch);
+		return;
+	}
+	c->epoch = 1;
+	session_unique_name(s, name, size, from->clock[i].name);
+}
+
 int cvl_session_join(struct cvl_session *s, const struct cvl_session *from, bool link,
 		     const struct cvl_progress *progress, struct cvl_error *err)
 {
@@ -158,7 +171,7 @@ int cvl_session_join(struct cvl_session *s, const struct cvl_session *from, bool
 			rc = session_has_room(s, err);
 		if (rc)
 			break;
-		session_unique_name(s, name, sizeof(name), c.name);
+		join_name(s, first, from, i, &c, name, sizeof(name));
 		if (with >= 0)
 			snprintf(place, sizeof(place), "%s", s->clock[first + (size_t)with].trace);
 		else

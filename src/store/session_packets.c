@@ -9,6 +9,14 @@ int cvl_session_add_packets(struct cvl_session *s, const struct cvl_packets_desc
 			    struct cvl_error *err)
 {
 	char name[300], place[CVL_PATH_MAX];
+	struct cvl_clock c = {
+		.resolution = 1,
+		.format = origin->format,
+		.origin = origin->path,
+		.hash = origin->hash,
+		.foreign = true,
+		.unfinished = true,
+	};
 	struct cvl_trace *trace = NULL;
 	const struct cvl_clock_class *class;
 	struct session_entry *e;
@@ -22,10 +30,19 @@ int cvl_session_add_packets(struct cvl_session *s, const struct cvl_packets_desc
 			      origin->path, cvl_trace_clocks(trace));
 	if (!rc)
 		rc = session_has_room(s, err);
-	if (!rc) {
+	if (!rc && d->epoch_of) {
+		int last = session_last_epoch(s, d->epoch_of);
+
+		if (last < 0)
+			rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: unknown clock %s",
+				      s->path, d->epoch_of);
+		else
+			session_next_epoch(s, (size_t)last, d->after, &c, name, sizeof(name));
+	} else if (!rc) {
 		session_unique_name(s, name, sizeof(name), d->clock);
-		rc = session_new_place(s, name, place, err);
+		c.node = d->node ? d->node : name;
 	}
+	rc = rc ? rc : session_new_place(s, name, place, err);
 	if (!rc)
 		rc = cvl_packets_open(p, place, d->metadata, d->n, err);
 	if (rc) {
@@ -33,20 +50,12 @@ int cvl_session_add_packets(struct cvl_session *s, const struct cvl_packets_desc
 		return rc;
 	}
 	class = cvl_trace_clock(trace, 0);
-	e = session_add_entry(s,
-			      &(struct cvl_clock){ .name = name,
-						   .node = d->node ? d->node : name,
-						   .trace = place,
-						   .clock_class = class->name,
-						   .rate_hz = class->rate_hz,
-						   .resolution = 1,
-						   .start_unix_ns = session_claimed_start(class),
-						   .format = origin->format,
-						   .origin = origin->path,
-						   .hash = origin->hash,
-						   .foreign = true,
-						   .unfinished = true },
-			      class->uuid);
+	c.name = name;
+	c.trace = place;
+	c.clock_class = class->name;
+	c.rate_hz = class->rate_hz;
+	c.start_unix_ns = session_claimed_start(class);
+	e = session_add_entry(s, &c, class->uuid);
 	cvl_trace_close(trace);
 	if (!e) {
 		cvl_packets_close(*p, NULL);

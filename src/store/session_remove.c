@@ -228,8 +228,7 @@ int session_take_out(struct cvl_session *s, const bool *out, struct cvl_error *e
 			gone[n_gone++] = s->clock[i];
 		else
 			s->clock[s->n++] = s->clock[i];
-	for (size_t i = 0; i < s->n; i++)
-		s->clock[i].pub.same_as = session_find_same(s, i);
+	session_relate(s);
 	s->made = false; /* it had clocks */
 	rc = session_save(s, err);
 	for (size_t i = 0; i < n_gone; i++) {

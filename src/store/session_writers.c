@@ -45,6 +45,19 @@ static int take_after(struct cvl_session *s, struct cvl_store_desc *d, const cha
 	return *uuid ? 0 : cvl_no_memory(err);
 }
 
+/* Complete @d from the clock that was reset, whose last epoch is @last. */
+static int begin_epoch(const struct cvl_session *s, struct cvl_store_desc *d, int *last,
+		       struct cvl_error *err)
+{
+	*last = session_last_epoch(s, d->epoch_of);
+	if (*last < 0)
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: unknown clock %s", s->path,
+				d->epoch_of);
+	d->rate_hz = s->clock[*last].pub.rate_hz;
+	d->resolution = s->clock[*last].pub.resolution;
+	return 0;
+}
+
 int cvl_session_add(struct cvl_session *s, const struct cvl_store_desc *desc,
 		    const struct cvl_origin *origin, struct cvl_writer **w, struct cvl_error *err)
 {
@@ -61,11 +74,11 @@ int cvl_session_add(struct cvl_session *s, const struct cvl_store_desc *desc,
 	};
 	const char *uuid = NULL;
 	struct session_entry *e;
-	int rc;
+	int last = -1, rc;
 
 	*w = NULL;
-	if (d.same_as) {
-		rc = take_after(s, &d, &uuid, err);
+	if (d.same_as || d.epoch_of) {
+		rc = d.same_as ? take_after(s, &d, &uuid, err) : begin_epoch(s, &d, &last, err);
 		if (rc)
 			return rc;
 	}
@@ -81,8 +94,12 @@ int cvl_session_add(struct cvl_session *s, const struct cvl_store_desc *desc,
 	rc = session_has_room(s, err);
 	if (rc)
 		return rc;
-	session_unique_name(s, name, sizeof(name), desc->clock ? desc->clock : "");
-	c.node = d.node ? d.node : name;
+	if (last >= 0)
+		session_next_epoch(s, (size_t)last, d.after, &c, name, sizeof(name));
+	else
+		session_unique_name(s, name, sizeof(name), desc->clock ? desc->clock : "");
+	if (!c.node)
+		c.node = d.node ? d.node : name;
 	d.clock = name;
 	d.node = c.node;
 	if (!cvl_path_join(traces, s->path, "traces") || !cvl_path_join(place, traces, name))

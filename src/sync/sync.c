@@ -136,17 +136,20 @@ static int set_drift(struct sync_problem *p, const struct cvl_session *session,
 						 "drift limit for unknown clock '%s'",
 						 o->drift[k].clock));
 		for (size_t i = 0; i < p->n_clocks; i++)
-			if (p->clock[i].same_as == p->clock[c].same_as)
+			if (p->clock[i].same_as == p->clock[c].same_as ||
+			    cvl_session_clock(session, i)->first_epoch == c)
 				p->clock[i].drift_ppm = o->drift[k].ppm;
 	}
 	return 0;
 }
 
-static void set_biases(struct sync_problem *p, const struct cvl_calibration *cal)
+/* What a receiver adds is the same in all epochs of its clock. */
+static void set_biases(struct sync_problem *p, const struct cvl_session *session,
+		       const struct cvl_calibration *cal)
 {
 	for (size_t k = 0; cal && k < cal->n; k++)
 		for (size_t i = 0; i < p->n_clocks; i++)
-			if (!strcmp(p->clock[i].name, cal->clock[k].clock)) {
+			if (!strcmp(cvl_session_clock(session, i)->clock, cal->clock[k].clock)) {
 				struct sync_clock *c = &p->clock[p->clock[i].same_as];
 
 				c->bias_ns = llround(cal->clock[k].late_ns);
@@ -186,7 +189,7 @@ static int set_up(struct sync_problem *p, const struct cvl_session *session,
 				p->clock[i].start_bound_ns = o->start_bound_ns;
 		}
 	}
-	set_biases(p, o->calibration);
+	set_biases(p, session, o->calibration);
 	p->sender = o->sender;
 	p->reference = -1;
 	p->epoch_unix_ns = cvl_session_epoch(session);

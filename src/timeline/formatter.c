@@ -372,7 +372,11 @@ int cvl_formatter_json(struct cvl_formatter *f, struct cvl_out *o, bool utc, str
 	cvl_out_text(o, "\",\"tick\":");
 	cvl_out_u64(o, sl->batch->tick[f->i].count);
 	json_name(o, ",\"node\":", clock->node);
-	json_name(o, ",\"clock\":", clock->name);
+	json_name(o, ",\"clock\":", clock->clock);
+	if (clock->epoch > 1) {
+		cvl_out_text(o, ",\"epoch\":");
+		cvl_out_u64(o, clock->epoch);
+	}
 	cvl_out_text(o, ",\"kind\":\"");
 	cvl_out_text(o, cvl_kind_name((enum cvl_kind)sl->batch->kind[f->i]));
 	json_name(o, "\",\"name\":", cvl_record_name(f->tl, sl, f->i));

@@ -62,7 +62,8 @@ static bool node_is(const struct cvl_timeline *tl, size_t clock, const char *nod
 {
 	const struct cvl_clock *k = cvl_session_clock(cvl_timeline_session(tl), clock);
 
-	return !*node || is_called(node, k->node) || is_called(node, k->name);
+	return !*node || is_called(node, k->node) || is_called(node, k->name) ||
+	       is_called(node, k->clock);
 }
 
 bool cvl_selector_clock(const struct cvl_selector *sel, const struct cvl_timeline *tl, size_t clock)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <coeval/timeline.h>
 
-#include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,10 +126,8 @@ static void sift_down(struct head *heap, size_t n, size_t i)
 
 static bool wanted(const struct cvl_timeline *tl, size_t clock)
 {
-	const struct cvl_clock *c = cvl_session_clock(tl->session, clock);
-
-	return !tl->opts.node || !fnmatch(tl->opts.node, c->name, 0) ||
-	       !fnmatch(tl->opts.node, c->node, 0);
+	return !tl->opts.node ||
+	       cvl_clock_matches(cvl_session_clock(tl->session, clock), tl->opts.node);
 }
 
 /* Fails if no node was selected: the name may be misspelt. */

@@ -49,7 +49,7 @@ coeval show e --json >e.json && python3 "$SRC/tests/tracer/count.py" e.json 0:30
 
 echo "== the core restarted while there was no reader"
 ./program ring 1000 $ring
-capture s --duration 300ms 2>&1 | grep -o 'the clock program-2'
+capture s --duration 300ms 2>&1 | grep -o 'the epoch program#2'
 clocks s
 
 echo "== a full disk: what was captured is kept, and its end is missing"

@@ -68,10 +68,10 @@ said 'm4-[12].*: filter preempted by task urgent for '
 try bad m4=3 rv32=1 frames=2 busy=0 reset=3 die=2
 worked
 said '^slave 3: began again, and its clock with it'
-said 'rv32-3: its processor was reset; what follows is the clock rv32-3-2'
+said 'rv32-3: its processor was reset; what follows is the epoch rv32-3#2'
 said '^slave 2: does not answer: given up until it begins again'
 said 'm4-2: it stopped in the middle of an event'
-said '^rv32-3-2 .* good '
+said '^rv32-3#2 .* good '
 said '^m4-2 .* good '
 
 # Two with one number: said, and the other slave is tied. Which of the two is heard depends on which began first.

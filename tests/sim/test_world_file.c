@@ -103,7 +103,8 @@ static void every_key_is_read_in_its_unit(void **state)
 	      "  - { kind: sender_step, amount: 5000 }\n"
 	      "  - { kind: freeze, for: 1ms }\n"
 	      "  - { kind: no_records, at: 19m }\n"
-	      "  - { kind: slip, at: 18m, for: 2s, amount: 20e6 }\n");
+	      "  - { kind: slip, at: 18m, for: 2s, amount: 20e6 }\n"
+	      "  - { kind: reset, at: 17m, for: 1s, amount: 5 }\n");
 	assert_string_equal(w.name, "all of it");
 	assert_true(w.seed == UINT64_MAX);
 	assert_true(w.duration_ns == 1200000000000 && w.step_ns == 10000000);
@@ -364,6 +365,8 @@ static void bad_worlds_are_refused_with_their_place(void **state)
 
 		{ "an unknown fault", CLOCKS "faults: [{ kind: fire }]", "fire",
 		  "one of outage, loss, phase_step" },
+		{ "a reset that takes no time", CLOCKS "faults: [{ kind: reset, for: 0s }]", "0s",
+		  "`for` is missing" },
 		{ "a fault without target", CLOCKS "faults: [{ kind: bias, who: b }]", "b }",
 		  "matches none" },
 		{ "a clock's fault of a sender",

@@ -17,7 +17,7 @@ struct packet_stream {
 	struct cvl_packets *packets;
 	struct cvl_packets_desc desc;
 	struct cvl_origin origin;
-	const char *name;
+	const char *name, *of; /* of the clock: this epoch's, and what all have in common */
 	uint64_t rate_hz;
 	bool begun;           /* the trace has a packet */
 	uint64_t first, last; /* its ticks */
@@ -38,12 +38,18 @@ static void take_clock(struct packet_stream *p, size_t i)
 	const struct cvl_clock *c = cvl_session_clock(p->session, i);
 
 	p->name = c->name;
+	p->of = c->clock;
 	p->rate_hz = c->rate_hz;
 }
 
+/* The trace of a clock, or, if @p has one that has ended, of its next epoch. */
 static int begin(struct packet_stream *p, struct cvl_error *err)
 {
-	int rc = cvl_session_add_packets(p->session, &p->desc, &p->origin, &p->packets, err);
+	int rc;
+
+	p->desc.epoch_of = p->of;
+	p->desc.after.count = p->last;
+	rc = cvl_session_add_packets(p->session, &p->desc, &p->origin, &p->packets, err);
 
 	if (rc)
 		return rc;
@@ -129,13 +135,19 @@ static int resume(struct packet_stream *p, struct cvl_error *err)
 	while (i--) {
 		const struct cvl_clock *c = cvl_session_clock(p->session, i);
 
-		/* the last of NAME, NAME-2 ... from that source */
+		/* the last epoch of NAME, NAME-2 ... from that source */
 		if (!c->foreign || c->growing || strcmp(c->format, p->origin.format) != 0 ||
-		    strcmp(c->origin, p->origin.path) != 0 || !is_called(c->name, p->desc.clock) ||
-		    !same_metadata(p, c->trace))
+		    strcmp(c->origin, p->origin.path) != 0 || !is_called(c->clock, p->desc.clock))
 			continue;
 		if (!cvl_path_join(path, c->trace, WIRE_STREAM_FILE))
 			return 0;
+		if (!same_metadata(p, c->trace)) {
+			if (!p->of) { /* another run of it, or another program */
+				look_through(p, path);
+				p->of = c->clock;
+			}
+			continue;
+		}
 		keep = look_through(p, path);
 		rc = cvl_session_resume_packets(p->session, i, keep, &p->packets, err);
 		if (rc)
@@ -159,7 +171,9 @@ int packet_stream_open(struct packet_stream **out, struct cvl_session *session,
 	if (!p)
 		return cvl_no_memory(err);
 	p->session = session;
-	p->desc = (struct cvl_packets_desc){ clock, node, a->metadata, a->n_metadata };
+	p->desc = (struct cvl_packets_desc){
+		.clock = clock, .node = node, .metadata = a->metadata, .n = a->n_metadata
+	};
 	p->origin = (struct cvl_origin){ .format = driver, .path = a->where };
 	rc = resume(p, err);
 	if (!rc && !p->packets)

@@ -293,7 +293,7 @@ int stream_started(struct stream *s, int64_t early, int64_t late, struct cvl_err
 	s->started = true;
 	if (s->packets) {
 		if (strcmp(packet_stream_name(s->packets), s->name) != 0)
-			say(s, false, "the session has another run of it; this one is the clock %s",
+			say(s, false, "the session has another run of it; this one is the epoch %s",
 			    packet_stream_name(s->packets));
 		s->start = anchor_between(0, early, late);
 		return 0;
@@ -441,7 +441,7 @@ int stream_packet(struct stream *s, const struct driver_packet *packet, struct c
 		return 0;
 	rc = packet_stream_add(s->packets, packet, &restarted, &problem);
 	if (restarted && !rc)
-		say(s, true, "its processor was reset; what follows is the clock %s",
+		say(s, true, "its processor was reset; what follows is the epoch %s",
 		    packet_stream_name(s->packets));
 	s->count.packets++;
 	s->count.bytes += packet->n;
