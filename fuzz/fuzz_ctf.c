@@ -256,6 +256,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	which = (data[0] & 31) % TRACES;
 	opts.strict = data[0] & 32;
 	opts.unfinished = data[0] & 64;
+	opts.disorder = data[0] & 128 ? 300 : 0;
 	if (!traces[which] && cvl_trace_parse(&traces[which], metadata[which],
 					      strlen(metadata[which]), "metadata", &err))
 		fail_loudly(&err);

@@ -11,11 +11,11 @@ enum happening_kind { HAPPEN_EDGE, HAPPEN_BEACON, HAPPEN_SENT, HAPPEN_RECEIVED }
 
 /** Something that a clock stamps, at a true time in ns. */
 struct happening {
-	double t;
+	double t, stored; /* stored: when, of a capture that is out of order */
 	uint8_t kind;
 	uint8_t line, level; /* of an edge */
 	uint32_t who;        /* sender of a beacon, other clock of a message */
-	uint64_t number;     /* of a beacon or message */
+	uint64_t number;     /* of a beacon or message; of an edge, when recorded: all levels */
 };
 
 struct happenings {

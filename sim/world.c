@@ -122,9 +122,10 @@ struct recorder {
 	struct oscillator osc;
 	struct epoch epoch;
 	struct cvl_writer *writer;
-	uint64_t levels, last, end;
+	uint64_t last, end;
 	int sent, received; /* event classes */
-	uint32_t slips;     /* recorded, by their place among the faults */
+	struct sim_random delays;
+	uint32_t slips; /* recorded, by their place among the faults */
 	struct cvl_error *err;
 };
 
@@ -185,12 +186,8 @@ static int record(struct recorder *r, const struct happening *e)
 		{ .u = e->number },
 		{ .s = r->air->clock[e->who < r->air->n_clocks ? e->who : 0].name }
 	};
-	uint64_t bit = (uint64_t)1 << e->line;
-
 	switch ((enum happening_kind)e->kind) {
-	case HAPPEN_EDGE:
-		r->levels = e->level ? r->levels | bit : r->levels & ~bit;
-		return cvl_writer_edges(r->writer, &tick, &r->levels, 1, r->err);
+	case HAPPEN_EDGE: return cvl_writer_edges(r->writer, &tick, &e->number, 1, r->err);
 	case HAPPEN_BEACON: return cvl_writer_beacon(r->writer, tick, e->who, e->number, r->err);
 	case HAPPEN_SENT: return cvl_writer_event(r->writer, tick, r->sent, v, r->err);
 	case HAPPEN_RECEIVED: return cvl_writer_event(r->writer, tick, r->received, v, r->err);
@@ -214,6 +211,11 @@ static int declare(struct recorder *r)
 	return r->received < 0 ? r->received : 0;
 }
 
+static uint64_t disorder_of(const struct world_clock *c)
+{
+	return (uint64_t)ceil((double)c->group->disorder_ns * 1e-9 * (double)c->group->rate_hz);
+}
+
 /* Its clock, or the next epoch of that. */
 static int open_epoch(struct recorder *r, struct cvl_session *s)
 {
@@ -225,6 +227,7 @@ static int open_epoch(struct recorder *r, struct cvl_session *s)
 		.clock = r->c->name,
 		.rate_hz = r->c->group->rate_hz,
 		.resolution = r->c->group->resolution,
+		.disorder_ticks = disorder_of(r->c),
 		.lines = lines,
 		.n_lines = clock_lines(r->air, r->c, lines),
 	};
@@ -241,7 +244,6 @@ static int open_epoch(struct recorder *r, struct cvl_session *s)
 		desc.base_tick = stamp(r, r->epoch.from);
 	}
 	r->end = r->last = desc.base_tick;
-	r->levels = 0;
 	rc = cvl_session_add(s, &desc, &origin, &r->writer, r->err);
 	if (!rc)
 		rc = declare(r);
@@ -314,11 +316,50 @@ static bool next_epoch(struct recorder *r, bool first)
 	return true;
 }
 
-static int record_epoch(struct recorder *r, const struct happenings *h, size_t *i)
+static int by_stored(const void *pa, const void *pb)
 {
+	const struct happening *a = pa, *b = pb;
+
+	if (a->stored != b->stored)
+		return a->stored < b->stored ? -1 : 1;
+	return a->t < b->t ? -1 : a->t > b->t;
+}
+
+/* The levels of all lines after each edge. */
+static void find_levels(struct happening *at, size_t n)
+{
+	uint64_t levels = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t bit = (uint64_t)1 << at[i].line;
+
+		if (at[i].kind == HAPPEN_EDGE)
+			at[i].number = levels = at[i].level ? levels | bit : levels & ~bit;
+	}
+}
+
+/* Bring the next @n happenings into the order in which they are stored. */
+static void put_in_disorder(struct recorder *r, struct happening *at, size_t n)
+{
+	const double late = (double)r->c->group->disorder_ns;
+
+	if (late <= 0)
+		return;
+	for (size_t i = 0; i < n; i++)
+		at[i].stored = at[i].t + late * sim_uniform(&r->delays);
+	qsort(at, n, sizeof(*at), by_stored);
+}
+
+static int record_epoch(struct recorder *r, struct happenings *h, size_t *i)
+{
+	size_t end = *i;
 	int rc = 0;
 
-	for (; *i < h->n && h->at[*i].t < r->epoch.to && !rc; ++*i) {
+	while (end < h->n && h->at[end].t < r->epoch.to)
+		end++;
+	find_levels(h->at + *i, end - *i);
+	put_in_disorder(r, h->at + *i, end - *i);
+	for (; *i < end && !rc; ++*i) {
 		rc = record_slips(r, h->at[*i].t);
 		if (!rc)
 			rc = record(r, &h->at[*i]);
@@ -330,7 +371,10 @@ static int record_clock(struct recorder *r, struct cvl_session *s, struct cvl_sy
 {
 	struct happenings h = { 0 };
 	size_t i = 0;
-	int rc = oscillator_make(&r->osc, r->air->w, &r->c->group->oscillator, r->c->name, r->err);
+	int rc;
+
+	r->delays = world_random(r->air->w->seed, r->c->name, "disorder");
+	rc = oscillator_make(&r->osc, r->air->w, &r->c->group->oscillator, r->c->name, r->err);
 
 	if (!rc)
 		rc = clock_happenings(&h, r->air, r->c, r->err);

@@ -56,7 +56,8 @@ struct world_clocks {
 	unsigned bits;       /* width of the counter: what is stored was extended at every record */
 	int64_t start_ns;    /* capture begins at a random time up to this */
 	struct world_oscillator oscillator;
-	double distance_m; /* from any sender, uniform up to this */
+	double distance_m;   /* from any sender, uniform up to this */
+	int64_t disorder_ns; /* a record is stored late by up to this, uniform */
 };
 
 /** A sender of beacons, heard by the clocks whose names match @heard_by (a glob). */

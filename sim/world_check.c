@@ -68,6 +68,10 @@ static bool check_names(struct checker *c)
 		const struct world_clocks *g = &w->clocks[i];
 
 		enter(c->flaw, "clocks", i, g);
+		if (g->disorder_ns && g->bits < 64)
+			return flawed(
+				c->flaw, &g->disorder_ns,
+				"a narrow counter cannot be extended out of order: with `disorder` it needs 64 `bits`");
 		if (g->count > WORLD_CLOCKS_MAX - c->n)
 			return flawed(c->flaw, &g->count, "more than %d clocks in all",
 				      WORLD_CLOCKS_MAX);

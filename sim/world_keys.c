@@ -125,6 +125,7 @@ static const struct config_key clocks_keys[] = {
 	TIME(start, 0, DAYS_31),
 	PART(oscillator, oscillator),
 	REAL(distance_m, 0, 100000),
+	TIME(disorder, 0, 10 * S),
 	{ 0 },
 };
 

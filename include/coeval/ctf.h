@@ -181,6 +181,11 @@ struct cvl_stream_opts {
 	 * to 0: no limit
 	 */
 	struct cvl_tick from, to;
+	/*
+	 * by so many ticks a record may come after a later one: so much is held back, and records
+	 * come in order but for those that are later still
+	 */
+	uint64_t disorder;
 	bool unfinished; /* its writer died: ends in an open CVL_GAP_UNFINISHED */
 	bool growing;    /* its writer is active: see cvl_stream_grow() */
 	size_t batch;    /* most records in a batch; 0: CVL_BATCH_MAX */

@@ -39,6 +39,7 @@ struct cvl_clock_facts {
 	int64_t host_bound_ns;
 	double drift_ppm; /* how far its rate can be off */
 	enum cvl_counter counter;
+	int64_t disorder_ns; /* by how much a record may come after a later one, at most */
 };
 
 /** A clock of the session, as session.json describes it. Strings belong to the session. */
@@ -67,6 +68,8 @@ struct cvl_clock {
 	const char *host;       /* whose clock start_unix_ns was read from; "": not stated */
 	int64_t host_bound_ns;  /* how far it may be off that clock; 0: not stated */
 	double drift_ppm;       /* how far its rate can be off; 0: see cvl_clock_drift_ppm() */
+	/* records may come after later ones, by at most this: readers hold so much back */
+	uint64_t disorder_ticks;
 	enum cvl_counter counter;
 	const char *format; /* importer or driver that made it */
 	const char *origin; /* path or device it came from */

@@ -62,6 +62,8 @@ struct cvl_store_desc {
 	struct cvl_tick after;
 	uint64_t rate_hz;    /* nominal */
 	uint64_t resolution; /* ticks between observations of the lines; 0 means 1 */
+	/* by how much a record may be given after a later one; found out if it is more */
+	uint64_t disorder_ticks;
 	/* claimed wall-clock time at tick 0; 0: none */
 	int64_t start_unix_ns;
 	int64_t start_bound_ns; /* how far that may be off UTC; 0: not stated */
@@ -220,6 +222,7 @@ struct cvl_stored {
 	uint64_t seen,
 		gaps; /* records without restated levels, and gaps; CVL_LOST_UNKNOWN as well */
 	struct cvl_tick first, last;
+	uint64_t disorder; /* by how many ticks, up to 10 s, a record came after a later one */
 	/*
 	 * SHA-256 in hexadecimal: of the metadata, and of the checksums (CRC-32C) of all packets,
 	 * in stream order

@@ -568,7 +568,7 @@ static int csv_import(struct cvl_input *in, struct cvl_session *s,
 			if (stored)
 				rc = stored;
 			cvl_tally_tell(&c.backwards, opts, CVL_E_ORDER, cvl_input_name(in),
-				       "times out of order; stored late");
+				       "times out of order; shown in order if within 10 s");
 		}
 	}
 	for (size_t i = 0; i < c.n_columns; i++)

@@ -435,7 +435,8 @@ static int try_line(struct job *j, const struct cvl_trace *trace)
 	const struct cvl_report *report = j->report;
 	struct cvl_stream *stream;
 	bool doubtful;
-	int rc = cvl_stream_open(&stream, trace, 0, NULL, j->err);
+	const struct cvl_stream_opts opts = { .disorder = j->clock->disorder_ticks };
+	int rc = cvl_stream_open(&stream, trace, 0, &opts, j->err);
 
 	if (rc)
 		return rc;
@@ -455,7 +456,7 @@ int cvl_decode(struct cvl_session *s, size_t clock, const struct cvl_decode *d,
 {
 	/* Clocks of a session move when one is added. */
 	const struct cvl_clock copy = *cvl_session_clock(s, clock);
-	struct cvl_stream_opts opts = { .report = report };
+	struct cvl_stream_opts opts = { .report = report, .disorder = copy.disorder_ticks };
 	struct job *j = calloc(1, sizeof(*j));
 	struct cvl_trace *trace = NULL;
 	struct cvl_stream *stream = NULL;

@@ -658,7 +658,8 @@ static void tell(const struct vcd *v)
 	const struct cvl_import_opts *opts = v->opts;
 	const char *name = name_of(v);
 
-	cvl_tally_tell(&v->backwards, opts, CVL_E_ORDER, name, "times out of order; stored late");
+	cvl_tally_tell(&v->backwards, opts, CVL_E_ORDER, name,
+		       "times out of order; shown in order if within 10 s");
 	cvl_tally_tell(&v->no_number, opts, CVL_E_RANGE, name,
 		       "reals that are not numbers; dropped");
 	cvl_tally_tell(&v->no_string, opts, CVL_E_UNSUPPORTED, name,

@@ -2,6 +2,7 @@
 /* Facts stated about a clock in addition to its trace. */
 #include "store/session_internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,6 +75,9 @@ int cvl_session_state(struct cvl_session *s, size_t i, const struct cvl_clock_fa
 		c->drift_ppm = facts->drift_ppm;
 	if (facts->counter != CVL_COUNTER_BY_FORMAT)
 		c->counter = facts->counter;
+	if (facts->disorder_ns > 0)
+		c->disorder_ticks =
+			(uint64_t)ceil((double)facts->disorder_ns * 1e-9 * (double)c->rate_hz);
 	return session_save(s, err);
 }
 
@@ -94,6 +98,9 @@ void session_put_facts(json_t *j, const struct cvl_clock *c)
 		json_object_set_new(j, "host_bound_ns", json_integer(c->host_bound_ns));
 	if (c->drift_ppm > 0)
 		json_object_set_new(j, "drift_ppm", json_real(c->drift_ppm));
+	if (c->disorder_ticks)
+		json_object_set_new(j, "disorder_ticks",
+				    json_integer((json_int_t)c->disorder_ticks));
 	if (c->counter != CVL_COUNTER_BY_FORMAT)
 		json_object_set_new(j, "counter", json_string(cvl_counter_name(c->counter)));
 }
@@ -105,6 +112,7 @@ void session_take_facts(const json_t *j, struct cvl_clock *c)
 	json_int_t start = json_integer_value(json_object_get(j, "start_bound_ns"));
 	json_int_t host = json_integer_value(json_object_get(j, "host_bound_ns"));
 	const char *of = json_string_value(json_object_get(j, "epoch_of"));
+	json_int_t disorder = json_integer_value(json_object_get(j, "disorder_ticks"));
 	json_int_t epoch = json_integer_value(json_object_get(j, "epoch"));
 
 	if (of && *of && epoch > 1 && epoch <= SESSION_CLOCKS_MAX) {
@@ -115,6 +123,7 @@ void session_take_facts(const json_t *j, struct cvl_clock *c)
 	c->start_stated = json_is_true(json_object_get(j, "start_stated"));
 	c->start_bound_ns = start > 0 ? start : 0;
 	c->host_bound_ns = host > 0 ? host : 0;
+	c->disorder_ticks = disorder > 0 ? (uint64_t)disorder : 0;
 	c->host = json_string_value(json_object_get(j, "host"));
 	c->drift_ppm = drift > 0 && drift < 1e6 ? drift : 0;
 	for (int k = CVL_COUNTER; counter && k <= CVL_SETTABLE; k++)

@@ -91,6 +91,7 @@ int cvl_session_add(struct cvl_session *s, const struct cvl_store_desc *desc,
 	c.start_unix_ns = d.start_unix_ns;
 	c.start_bound_ns = d.start_bound_ns;
 	c.base_tick = d.base_tick;
+	c.disorder_ticks = d.disorder_ticks;
 	rc = session_has_room(s, err);
 	if (rc)
 		return rc;
@@ -164,6 +165,8 @@ int cvl_session_finish(struct cvl_session *s, struct cvl_writer *w, struct cvl_t
 		s->clock[i].writer = NULL;
 		if (!rc && stored_take(&s->clock[i].stored, &sum))
 			rc = cvl_no_memory(err);
+		if (!rc && sum.disorder > s->clock[i].pub.disorder_ticks)
+			s->clock[i].pub.disorder_ticks = sum.disorder;
 		if (!rc)
 			s->clock[i].pub.unfinished = false;
 	}

@@ -253,7 +253,9 @@ static int read_stream(struct job *j, size_t clock, const struct cvl_trace *trac
 		       struct cvl_verify_part *p, struct cvl_error *err)
 {
 	const struct cvl_report report = { take_problem, p };
-	struct cvl_stream_opts opts = { .report = &report };
+	struct cvl_stream_opts opts = {
+		.report = &report, .disorder = cvl_session_clock(j->session, clock)->disorder_ticks
+	};
 	struct cvl_stream_stats stats;
 	struct cvl_stream *stream;
 	struct cvl_batch batch;

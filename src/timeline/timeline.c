@@ -457,6 +457,7 @@ static void stream_opts(const struct cvl_timeline *tl, const struct source *s,
 	*o = (struct cvl_stream_opts){
 		.strict = tl->opts.strict,
 		.report = tl->opts.report,
+		.disorder = cvl_session_clock(session, t->first)->disorder_ticks,
 		.unfinished = t->unfinished,
 		.growing = tl->live && t->growing,
 		.batch = tl->batch,

@@ -74,6 +74,7 @@ static void every_key_is_read_in_its_unit(void **state)
 	      "clocks:\n"
 	      "  - name: n\n    count: 3\n    rate: 32768\n    resolution: 2\n    bits: 16\n    start: 1.5\n"
 	      "    distance_m: 12.5\n"
+	      "    disorder: 0s\n"
 	      "    oscillator: { offset_ppm: -20, offset_sd_ppm: 1, white_ppb: 2, walk_ppb: 3,\n"
 	      "      ageing_ppb_day: -4, sine_ppm: 0.5, sine_period: 20m, rate_steps: 6,\n"
 	      "      rate_step_ppm: 7e-1 }\n"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "store/ctf/hold.h"
 #include "store/ctf/index.h"
 #include "store/ctf/internal.h"
 #include "store/ctf/machine.h"
@@ -82,10 +83,26 @@ struct cvl_stream {
 	uint64_t resolution; /* the bracket of records without their own */
 	size_t n, room;
 
+	struct hold *hold; /* records are held back, or NULL; and how their reading ended: */
+	int held_rc;       /* 1: it has not */
+	struct cvl_error held_err;
+
 	uint64_t slot[]; /* as many as the trace's programs use */
 };
 
 /* ---- opening ---- */
+
+/* What is out of order may lie before or behind a range. */
+static void take_opts(struct cvl_stream *s, const struct cvl_stream_opts *opts)
+{
+	const uint64_t d = opts->disorder;
+
+	s->opts = *opts;
+	s->opts.from.count -= opts->from.count < d ? opts->from.count : d;
+	if (opts->to.count)
+		s->opts.to.count =
+			opts->to.count > UINT64_MAX - d ? UINT64_MAX : opts->to.count + d;
+}
 
 static int new_stream(struct cvl_stream **out, const struct cvl_trace *trace, const char *name,
 		      const struct cvl_stream_opts *opts, struct cvl_error *err)
@@ -100,8 +117,13 @@ static int new_stream(struct cvl_stream **out, const struct cvl_trace *trace, co
 		return cvl_no_memory(err);
 	}
 	s->trace = trace;
+	s->held_rc = 1;
 	if (opts)
-		s->opts = *opts;
+		take_opts(s, opts);
+	if (s->opts.disorder && !(s->hold = hold_new(s->opts.disorder, s->opts.batch))) {
+		cvl_stream_close(s);
+		return cvl_no_memory(err);
+	}
 	s->m.slot = s->slot;
 	s->m.role = s->role;
 	s->m.clock = s->last_end = s->opts.first.count;
@@ -186,7 +208,7 @@ int cvl_stream_grow(struct cvl_stream *s, const struct cvl_stream_opts *opts, st
 {
 	if (!s->opts.growing)
 		return 0;
-	s->opts = *opts;
+	take_opts(s, opts);
 	return map_file(s, err);
 }
 
@@ -196,6 +218,7 @@ void cvl_stream_close(struct cvl_stream *s)
 		return;
 	if (s->mapped)
 		munmap((void *)(uintptr_t)s->file, (size_t)s->size);
+	hold_free(s->hold);
 	free(s->tick);
 	free(s->name);
 	free(s);
@@ -211,6 +234,9 @@ void cvl_stream_stats(const struct cvl_stream *s, struct cvl_stream_stats *stats
 	*stats = s->stats;
 	stats->position = s->offset < s->size ? s->offset : s->size;
 	stats->end.count = s->last_end > s->last_tick ? s->last_end : s->last_tick;
+	if (s->hold && s->held_rc > 0) /* older records may come */
+		stats->end.count -=
+			stats->end.count < s->opts.disorder ? stats->end.count : s->opts.disorder;
 }
 
 /* ---- what goes wrong ---- */
@@ -445,12 +471,11 @@ static void put(struct cvl_stream *s, uint64_t tick, enum cvl_kind kind, uint32_
 	s->aux[i] = aux;
 	s->bracket[i] = s->resolution + s->doubt;
 	s->flags[i] = 0;
-	if (tick < s->max_tick) {
+	if (s->max_tick > tick && s->max_tick - tick > s->opts.disorder) {
 		s->flags[i] = CVL_LATE;
 		s->stats.late++;
-	} else {
-		s->max_tick = tick;
 	}
+	s->max_tick = tick > s->max_tick ? tick : s->max_tick;
 	if (kind == CVL_GAP)
 		s->stats.gaps++;
 	else if (kind != CVL_SLIP)
@@ -771,7 +796,8 @@ static int open_packet(struct cvl_stream *s, struct cvl_error *err)
 	}
 	s->packet_bits = packet;
 	count_losses(s);
-	if (has(m, ROLE_BEGIN) && s->any_packet && m->clock < s->last_end && !s->told_overlap) {
+	if (has(m, ROLE_BEGIN) && s->any_packet && m->clock < s->last_end &&
+	    s->last_end - m->clock > s->opts.disorder && !s->told_overlap) {
 		s->told_overlap = true;
 		if (problem(s, CVL_E_ORDER, s->context_pos, err,
 			    "time goes back: the packet begins before the previous one ends (first occurrence)"))
@@ -1092,7 +1118,8 @@ static int make_room(struct cvl_stream *s, struct cvl_error *err)
 	return 0;
 }
 
-int cvl_stream_next(struct cvl_stream *s, struct cvl_batch *batch, struct cvl_error *err)
+/* Next batch in the order in which records were stored. */
+static int next_stored(struct cvl_stream *s, struct cvl_batch *batch, struct cvl_error *err)
 {
 	int rc;
 
@@ -1144,11 +1171,57 @@ int cvl_stream_next(struct cvl_stream *s, struct cvl_batch *batch, struct cvl_er
 	return 1;
 }
 
+/* Add the next batch to those held back. 0, or CVL_E_NOMEM. */
+static int hold_more(struct cvl_stream *s)
+{
+	struct cvl_batch batch;
+	int rc = 0;
+
+	s->held_rc = next_stored(s, &batch, &s->held_err);
+	if (s->held_rc > 0) {
+		const struct hold_packet packet = {
+			.offset = s->m.bytes ? (uint64_t)(s->m.bytes - s->file) : 0,
+			.end = s->m.end,
+			.context_pos = s->context_pos,
+			.number = s->stats.packets
+		};
+
+		rc = hold_packet(s->hold, &packet, s->slot, s->trace->n_slots);
+		rc = rc ? rc : hold_add(s->hold, &batch);
+	}
+	if (!rc && !s->in_packet)
+		rc = hold_advance(s->hold, s->last_end);
+	if (!rc && (s->held_rc < 0 || (!s->held_rc && !s->opts.growing)))
+		rc = hold_end(s->hold);
+	return rc;
+}
+
+int cvl_stream_next(struct cvl_stream *s, struct cvl_batch *batch, struct cvl_error *err)
+{
+	if (!s->hold)
+		return next_stored(s, batch, err);
+	while (!hold_take(s->hold, batch)) {
+		if (s->held_rc < 0 && err)
+			*err = s->held_err;
+		if (s->held_rc <= 0)
+			return s->held_rc;
+		if (hold_more(s))
+			return cvl_no_memory(err);
+		if (!s->held_rc && s->opts.growing) { /* there is no more yet */
+			s->held_rc = 1;
+			return hold_take(s->hold, batch);
+		}
+	}
+	return 1;
+}
+
 /* ---- fields ---- */
 
 uint64_t cvl_stream_packet(const struct cvl_stream *s)
 {
-	return s->stats.packets;
+	const struct hold_packet *held = s->hold ? hold_shown(s->hold) : NULL;
+
+	return held ? held->number : s->stats.packets;
 }
 
 const struct cvl_event_class *cvl_stream_class(const struct cvl_stream *s,
@@ -1172,16 +1245,25 @@ int cvl_stream_visit(struct cvl_stream *s, const struct cvl_batch *batch, size_t
 		     const struct cvl_visitor *visitor, struct cvl_error *err)
 {
 	const struct event_class *e;
+	struct hold_packet *held = s->hold ? hold_shown(s->hold) : NULL;
+	uint64_t offset = s->offset, context_pos = s->context_pos;
 	struct machine m = s->m;
 	int rc;
 
 	if (!cvl_stream_class(s, batch, i))
 		return 0;
+	if (held) {
+		m.bytes = s->file + held->offset;
+		m.end = held->end;
+		m.slot = held->slot;
+		offset = held->offset;
+		context_pos = held->context_pos;
+	}
 	e = s->trace->event[batch->cls[i]];
 	/* the slots of the packet's own scopes still hold what open_packet() read */
 	if (e->stream->packet_context &&
 	    (!visitor->scope || visitor->scope(visitor->ctx, CVL_SCOPE_PACKET_CONTEXT))) {
-		m.pos = s->context_pos;
+		m.pos = context_pos;
 		rc = machine_run(&m, &e->stream->context, visitor);
 		if (rc)
 			goto fail;
@@ -1204,6 +1286,6 @@ int cvl_stream_visit(struct cvl_stream *s, const struct cvl_batch *batch, size_t
 	}
 	return 0;
 fail:
-	return cvl_fail(err, rc, s->offset + m.pos / 8, "%s:%" PRIu64 ": fields cannot be decoded",
-			s->name, s->offset + m.pos / 8);
+	return cvl_fail(err, rc, offset + m.pos / 8, "%s:%" PRIu64 ": fields cannot be decoded",
+			s->name, offset + m.pos / 8);
 }

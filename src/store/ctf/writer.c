@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 /* A packet is closed when it grows past this; a crash loses at most that much. */
+#define DISORDER_S 10 /* what a capture or a network may delay, at most */
 #define PACKET_BYTES 65536
 /* Longest record; the buffer has this much room after PACKET_BYTES. */
 #define RECORD_BYTES 65536
@@ -70,6 +71,8 @@ struct cvl_writer {
 	bool last_words;           /* the packet being filled may use RESERVE_BYTES */
 	struct sha256_ctx sha;     /* of the checksums of the packets */
 	uint64_t begin, last, max; /* ticks of the packet being filled */
+	uint64_t most;             /* of the packets before it */
+	uint64_t disorder;         /* found so far, ticks */
 	bool open;
 	size_t n;
 	uint8_t buf[PACKET_BYTES + RECORD_BYTES + WIRE_CRC_BYTES];
@@ -610,13 +613,24 @@ static inline size_t header(uint8_t *p, uint32_t id, uint64_t tick, uint64_t las
 	return HEADER_BYTES;
 }
 
+/* A record at @tick comes after later ones. What is off by more is no disorder but a wrong tick. */
+static void see_disorder(struct cvl_writer *w, uint64_t tick)
+{
+	const uint64_t max = w->max > w->most ? w->max : w->most;
+
+	if (max > tick && max - tick > w->disorder && (max - tick) / w->rate_hz < DISORDER_S)
+		w->disorder = max - tick;
+}
+
 /* start_record() has made room for it. */
 static void put_header(struct cvl_writer *w, uint32_t id, uint64_t tick)
 {
 	w->n += header(w->buf + w->n, id, tick, w->last);
 	w->last = tick;
-	if (tick > w->max)
+	if (tick >= w->max)
 		w->max = tick;
+	else
+		see_disorder(w, tick);
 }
 
 static void put_uint(struct cvl_writer *w, uint64_t v, unsigned bytes)
@@ -641,7 +655,9 @@ static void put_levels(struct cvl_writer *w, uint64_t tick, bool edge)
 static void open_packet(struct cvl_writer *w, uint64_t tick)
 {
 	w->n = sizeof(struct wire_packet);
+	w->most = w->max > w->most ? w->max : w->most;
 	w->begin = w->last = w->max = tick;
+	see_disorder(w, tick);
 	w->open = true;
 	if (w->levels_known) {
 		put_levels(w, tick, false);
@@ -893,12 +909,13 @@ static size_t put_rows(struct cvl_writer *w, uint32_t id, size_t bytes,
 		 */
 		memcpy(p, rows[i].fields, CVL_STORE_ROW);
 		p += bytes;
+		if (tick < max)
+			see_disorder(w, tick);
 		last = tick;
-		max = tick > max ? tick : max;
+		w->max = max = tick > max ? tick : max;
 	}
 	w->n = (size_t)(p - w->buf);
 	w->last = last;
-	w->max = max;
 	w->count += i;
 	return i;
 }
@@ -993,6 +1010,7 @@ static int take_stock(struct cvl_writer *w, struct cvl_stored *out, struct cvl_e
 		.gaps = w->miscounted ? CVL_LOST_UNKNOWN : w->gaps,
 		.first = { w->first },
 		.last = { w->end },
+		.disorder = w->disorder,
 	};
 	cvl_sha256(text, n, out->metadata_sha256);
 	cvl_sha256_digits(&w->sha, out->packets_sha256);
