@@ -239,6 +239,20 @@ CVL_API int cvl_session_remove(struct cvl_session *s, const size_t *clocks, size
 CVL_API int cvl_session_clean(struct cvl_session *s, bool (*see)(void *ctx, const char *path),
 			      void *ctx, struct cvl_error *err);
 
+/**
+ * Bytes of what can be made again: the clock maps that sync.json names, and counts. It is in `derived`
+ * in the folder that cvl_sync_folder() tells.
+ */
+CVL_API uint64_t cvl_session_derived(const struct cvl_session *s);
+
+/**
+ * Remove that. The rules of sync.json stay: the next sync uses them again. @see as for
+ * cvl_session_clean(), with the folder. CVL_E_ENV while another process follows the session.
+ */
+CVL_API int cvl_session_forget(const struct cvl_session *s,
+			       bool (*see)(void *ctx, const char *path), void *ctx,
+			       struct cvl_error *err);
+
 /** Options for a foreign trace. */
 struct cvl_trace_opts {
 	const char

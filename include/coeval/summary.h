@@ -65,6 +65,19 @@ CVL_API int cvl_summary_open(struct cvl_analysis **a, struct cvl_timeline *tl,
 			     struct cvl_error *err);
 
 /**
+ * Take the counts that cvl_summary_keep() kept, if the files of all streams are still as they were.
+ * Nothing is to be pushed then. Only before the first push, and for a timeline of all there is. False:
+ * there are none.
+ */
+CVL_API bool cvl_summary_recall(struct cvl_analysis *a);
+
+/**
+ * Keep the counts, once the analysis has ended, in the session's `derived` folder. For a timeline of
+ * all there is, and of sessions that are complete. Failing that costs time alone.
+ */
+CVL_API void cvl_summary_keep(const struct cvl_analysis *a);
+
+/**
  * The counts: final once the analysis has ended; before that of what was pushed so far, without
  * streams' statistics and ends.
  */

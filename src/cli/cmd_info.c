@@ -98,6 +98,20 @@ static void print_epoch(const struct cvl_session *session, struct cvl_out *o)
 		cvl_session_clocks(session) ? cvl_session_clock(session, 0)->name : "nobody");
 }
 
+/* What can be made again, if it takes much. */
+static void print_derived(const struct cvl_session *session, struct cvl_out *o)
+{
+	const uint64_t bytes = cvl_session_derived(session);
+
+	if (bytes < 1000000)
+		return;
+	cvl_out_printf(o, "\n%llu MB can be made again: clock maps and counts (",
+		       (unsigned long long)(bytes / 1000000));
+	cvl_out_text(o, "`coeval session clean --derived ");
+	cvl_out_name(o, cvl_session_path(session));
+	cvl_out_text(o, "`)\n");
+}
+
 static void print_text(struct cvl_out *o, const void *summary)
 {
 	const struct cvl_summary *s = summary;
@@ -125,6 +139,7 @@ static void print_text(struct cvl_out *o, const void *summary)
 		print_names(o, st, st->channel, st->n_channels, &any);
 	}
 	print_streams(s, o);
+	print_derived(s->session, o);
 }
 
 /* ---- JSON ---- */
@@ -200,6 +215,7 @@ static void print_json(struct cvl_out *o, const void *summary)
 
 	js_texts(&j, "session uuid", cvl_session_path(s->session), cvl_session_uuid(s->session));
 	js_int(&j, "epoch_unix_ns", cvl_session_epoch(s->session));
+	js_count(&j, "derived_bytes", cvl_session_derived(s->session));
 	js_texts(&j, "estimator reference", s->sync ? s->sync->estimator : NULL,
 		 s->sync ? s->sync->reference : NULL);
 	js_open(&j, "clocks", '[');
@@ -231,17 +247,39 @@ static const struct cli_option options[] = {
 	{ 0 },
 };
 
+/* Problems are told again next time: what has any is read again. */
+struct told {
+	const struct cvl_report *to;
+	size_t n;
+};
+
+static void tell_on(void *ctx, const struct cvl_error *problem)
+{
+	struct told *t = ctx;
+
+	t->n++;
+	cvl_tell(t->to, problem);
+}
+
 static int summarise(void *request, struct cvl_session *session, struct cvl_error *err)
 {
 	const struct request *r = request;
+	struct cvl_timeline_opts opts = r->opts;
+	struct told told = { .to = opts.report };
+	const struct cvl_report report = { tell_on, &told };
 	struct cvl_analysis *a = NULL;
 	struct cvl_timeline *tl = NULL;
-	int rc = cvl_timeline_open(&tl, session, &r->opts, err);
+	int rc;
 
+	opts.report = &report;
+	rc = cvl_timeline_open(&tl, session, &opts, err);
 	if (!rc)
 		rc = cvl_summary_open(&a, tl, err);
-	if (!rc)
+	if (!rc && (opts.strict || !cvl_summary_recall(a))) {
 		rc = cvl_analyse(tl, &a, 1, err);
+		if (!rc && !told.n)
+			cvl_summary_keep(a);
+	}
 	progress_clear(r->opts.progress.ctx);
 	if (!rc)
 		rc = output_print(r->json ? print_json : print_text, cvl_summary_result(a), err);

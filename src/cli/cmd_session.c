@@ -228,13 +228,15 @@ static const struct verb session_remove = {
 };
 
 struct clean_request {
-	bool dry_run;
+	bool dry_run, derived;
 	size_t n;
 };
 
 static const struct cli_option clean_options[] = {
 	{ "dry-run", 'n', NULL, OPTION_FLAG, offsetof(struct clean_request, dry_run),
 	  "list it, and remove nothing" },
+	{ "derived", 0, NULL, OPTION_FLAG, offsetof(struct clean_request, derived),
+	  "also remove what can be made again: clock maps and counts" },
 	{ 0 },
 };
 
@@ -262,6 +264,8 @@ static int run_clean(int argc, char **argv, const struct verb *verb)
 	rc = cli_change(&s, operands.v[0], NULL, &err);
 	if (!rc) {
 		rc = cvl_session_clean(s, see, &r, &err);
+		if (!rc && r.derived)
+			rc = cvl_session_forget(s, see, &r, &err);
 		cvl_session_close(s);
 	}
 	if (!rc && !r.n)
@@ -275,8 +279,10 @@ static const struct verb session_clean = {
 	.operands = "SESSION",
 	.options = clean_options,
 	.notes =
-		"These are traces of no clock, and new versions of files that never got their name.\n",
-	.examples = "  coeval session clean --dry-run s/\n",
+		"These are traces of no clock, and new versions of files that never got their name. "
+		"After --derived the session has to be synchronised again: `coeval sync` uses the previous rules.\n",
+	.examples = "  coeval session clean --dry-run s/\n"
+		    "  coeval session clean --derived s/ && coeval sync s/\n",
 	.run = run_clean,
 };
 

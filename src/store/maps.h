@@ -13,7 +13,7 @@
 #include <coeval/sync.h>
 
 /** Folders below the session. */
-#define MAPS_OF_SYNC "maps"
+#define MAPS_OF_SYNC "derived"
 #define MAPS_OF_TRUTH "truth"
 
 /** "0123456789abcdef.knots" and NUL. */

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <coeval/sync.h>
 
+#include "store/maps.h"
+
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,4 +63,49 @@ int cvl_sync_folder(char folder[CVL_PATH_MAX], const struct cvl_session *session
 		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", own);
 	strcpy(folder, own);
 	return 0;
+}
+
+static bool derived(char folder[CVL_PATH_MAX], const struct cvl_session *s)
+{
+	char base[CVL_PATH_MAX];
+
+	return cvl_sync_folder(base, s, false, NULL) >= 0 &&
+	       cvl_path_join(folder, base, MAPS_OF_SYNC) && cvl_is_dir(folder);
+}
+
+uint64_t cvl_session_derived(const struct cvl_session *s)
+{
+	char folder[CVL_PATH_MAX], path[CVL_PATH_MAX];
+	DIR *dir = derived(folder, s) ? opendir(folder) : NULL;
+	const struct dirent *d;
+	uint64_t bytes = 0;
+	struct stat st;
+
+	while (dir && (d = readdir(dir)))
+		if (cvl_path_join(path, folder, d->d_name) && !lstat(path, &st) &&
+		    S_ISREG(st.st_mode))
+			bytes += (uint64_t)st.st_size;
+	if (dir)
+		closedir(dir);
+	return bytes;
+}
+
+int cvl_session_forget(const struct cvl_session *s, bool (*see)(void *ctx, const char *path),
+		       void *ctx, struct cvl_error *err)
+{
+	char folder[CVL_PATH_MAX];
+	int follower, lock, rc;
+
+	if (!derived(folder, s))
+		return 0;
+	rc = maps_follow(folder, &follower, err);
+	if (rc)
+		return rc;
+	if (see(ctx, folder)) {
+		lock = maps_lock(folder, true);
+		rc = cvl_remove_tree(folder, err);
+		maps_unlock(lock);
+	}
+	maps_follow_end(folder, follower);
+	return rc;
 }

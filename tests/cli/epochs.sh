@@ -25,3 +25,17 @@ cat >rules.yaml <<'END'
 - { name: both-hear, after: node1.beacon, then: node2.beacon, within: 1ms }
 END
 coeval check s rules.yaml | head -n 5
+echo "== counts are kept, and can be made again"
+coeval info s >first
+coeval info s | cmp - first && ls s/derived | grep -c .
+touch s/traces/node1/stream
+coeval info s | cmp - first
+coeval session clean --derived s
+coeval sync s >/dev/null && coeval info s | cmp - first
+python3 - <<'END'
+import json
+j = json.load(open("s/derived/counts.json"))
+j["clocks"][0]["counts"][0] = 7
+json.dump(j, open("s/derived/counts.json", "w"))
+END
+coeval info s | cmp - first

@@ -61,7 +61,7 @@ for step in sync.json calibration.json truth.json; do
 	coeval info d >/dev/null || echo "info fails"
 	coeval session remove d n3 | tail -n 1
 	coeval session clean d >/dev/null
-	diff -r d e >/dev/null && echo "the same as at once"
+	diff -r -x counts.json d e >/dev/null && echo "the same as at once"
 	rm -rf e
 done
 cp -r whole/traces/n3 d/traces/n3

@@ -143,7 +143,7 @@ done
 echo "== a damaged clock map, one that is missing, and what an interrupted sync leaves"
 coeval sim "$SRC/examples/worlds/nominal.yaml" -o m --duration 5m >/dev/null
 coeval sync m >/dev/null
-map=$(ls m/maps/*.knots | head -n 1)
+map=$(ls m/derived/*.knots | head -n 1)
 python3 - "$map" <<'END'
 import sys
 
@@ -157,12 +157,12 @@ coeval show m --from 100 --until 100.01 2>&1 >/dev/null | named
 rm "$map"
 { coeval info m; echo "-> $?"; } 2>&1 | named
 coeval sync m 2>&1 >/dev/null | named
-cp "$map" m/maps/0123456789abcdef.knots
-cp "$map" m/maps/new
-cp "$map" m/maps/mine.txt
+cp "$map" m/derived/0123456789abcdef.knots
+cp "$map" m/derived/new
+cp "$map" m/derived/mine.txt
 run session clean m
 coeval session verify m | tail -n 1
-[ -s "$map" ] && ls m/maps | grep -vc knots
+[ -s "$map" ] && ls m/derived | grep -vc knots
 
 echo "== no session"
 run session verify nothing

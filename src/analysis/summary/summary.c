@@ -2,13 +2,16 @@
 #include <coeval/summary.h>
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "analysis/summary/kept.h"
 
 struct summary {
 	struct cvl_analysis analysis;
 	struct cvl_timeline *tl;
 	struct cvl_summary sum;
-	uint64_t **events; /* per stream, by class */
-	size_t *classes;
+	struct kept_ticks *ticks;   /* per clock */
+	struct kept_events *events; /* per stream */
 };
 
 /* ---- counting ---- */
@@ -30,6 +33,7 @@ static int push(struct cvl_analysis *a, const struct cvl_slice *sl, struct cvl_e
 {
 	struct summary *s = (struct summary *)a;
 	struct cvl_summary_clock *c = &s->sum.clock[sl->clock];
+	struct kept_ticks *t = &s->ticks[sl->clock];
 	const struct cvl_batch *b = sl->batch;
 
 	(void)err;
@@ -43,12 +47,16 @@ static int push(struct cvl_analysis *a, const struct cvl_slice *sl, struct cvl_e
 		else if (!(b->flags[i] & CVL_STATE))
 			c->records++;
 		if ((kind == CVL_EVENT || kind == CVL_BEGIN || kind == CVL_END) &&
-		    b->cls[i] < s->classes[sl->stream])
-			s->events[sl->stream][b->cls[i]]++;
-		if (!c->any || sl->time[i].ns < c->first.ns)
+		    b->cls[i] < s->events[sl->stream].n)
+			s->events[sl->stream].count[b->cls[i]]++;
+		if (!c->any || sl->time[i].ns < c->first.ns) {
 			c->first = sl->time[i];
-		if (!c->any || sl->time[i].ns > c->last.ns)
+			t->first = b->tick[i].count;
+		}
+		if (!c->any || sl->time[i].ns > c->last.ns) {
 			c->last = sl->time[i];
+			t->last = b->tick[i].count;
+		}
 		c->any = true;
 	}
 	return 0;
@@ -79,13 +87,34 @@ static int take_events(struct summary *s, size_t stream)
 
 	free(st->event);
 	st->n_events = 0;
-	st->event = calloc(s->classes[stream] + 1, sizeof(*st->event));
-	for (size_t k = 0; st->event && k < s->classes[stream]; k++)
-		if (s->events[stream][k])
+	st->event = calloc(s->events[stream].n + 1, sizeof(*st->event));
+	for (size_t k = 0; st->event && k < s->events[stream].n; k++)
+		if (s->events[stream].count[k])
 			st->event[st->n_events++] =
 				(struct cvl_summary_event){ cvl_trace_event(trace, k)->name,
-							    s->events[stream][k] };
+							    s->events[stream].count[k] };
 	return st->event ? 0 : -1;
+}
+
+/* All was counted; @last: end of what was asked for. -1: out of memory. */
+static int add_up(struct summary *s, struct cvl_time last)
+{
+	for (size_t i = 0; i < s->sum.n_streams; i++) {
+		const struct cvl_summary_clock *is = s->sum.stream[i].clock;
+		const size_t clock = is ? (size_t)(is - s->sum.clock) : 0;
+
+		if (take_events(s, i))
+			return -1;
+		if (!is)
+			continue;
+		s->sum.clock[clock].streams++;
+		see_end(s, i, clock, last);
+	}
+	for (size_t i = 0; i < s->sum.n_clocks; i++) {
+		s->sum.records += s->sum.clock[i].records;
+		s->sum.gaps += s->sum.clock[i].gaps;
+	}
+	return 0;
 }
 
 static int end(struct cvl_analysis *a, struct cvl_time last, struct cvl_error *err)
@@ -93,23 +122,62 @@ static int end(struct cvl_analysis *a, struct cvl_time last, struct cvl_error *e
 	struct summary *s = (struct summary *)a;
 
 	for (size_t i = 0; i < s->sum.n_streams; i++) {
-		struct cvl_summary_stream *st = &s->sum.stream[i];
-		int clock = cvl_timeline_stream_clock(s->tl, i);
+		const int clock = cvl_timeline_stream_clock(s->tl, i);
 
-		cvl_stream_stats(cvl_timeline_stream(s->tl, i), &st->stats);
-		if (take_events(s, i))
-			return cvl_no_memory(err);
-		if (clock < 0)
-			continue;
-		st->clock = &s->sum.clock[clock];
-		s->sum.clock[clock].streams++;
-		see_end(s, i, (size_t)clock, last);
+		cvl_stream_stats(cvl_timeline_stream(s->tl, i), &s->sum.stream[i].stats);
+		s->sum.stream[i].clock = clock < 0 ? NULL : &s->sum.clock[clock];
+	}
+	return add_up(s, last) ? cvl_no_memory(err) : 0;
+}
+
+/* ---- kept counts ---- */
+
+static void forget(struct summary *s)
+{
+	for (size_t i = 0; i < s->sum.n_clocks; i++) {
+		const struct cvl_summary_clock c = s->sum.clock[i];
+
+		s->sum.clock[i] = (struct cvl_summary_clock){ .clock = c.clock, .sync = c.sync };
+	}
+	for (size_t i = 0; i < s->sum.n_streams; i++) {
+		memset(s->events[i].count, 0, s->events[i].n * sizeof(*s->events[i].count));
+		s->sum.stream[i].clock = NULL;
+	}
+}
+
+bool cvl_summary_recall(struct cvl_analysis *a)
+{
+	struct summary *s = (struct summary *)a;
+
+	if (!kept_load(s->tl, &s->sum, s->ticks, s->events)) {
+		forget(s);
+		return false;
 	}
 	for (size_t i = 0; i < s->sum.n_clocks; i++) {
-		s->sum.records += s->sum.clock[i].records;
-		s->sum.gaps += s->sum.clock[i].gaps;
+		const struct cvl_map *map = cvl_timeline_map(s->tl, i);
+		struct cvl_summary_clock *c = &s->sum.clock[i];
+
+		if (!c->any)
+			continue;
+		c->first = cvl_map_time(map, (struct cvl_tick){ s->ticks[i].first }, NULL);
+		c->last = cvl_map_time(map, (struct cvl_tick){ s->ticks[i].last }, NULL);
 	}
-	return 0;
+	if (!add_up(s, cvl_timeline_until(s->tl)))
+		return true;
+	forget(s);
+	return false;
+}
+
+void cvl_summary_keep(const struct cvl_analysis *a)
+{
+	const struct summary *s = (const struct summary *)a;
+	bool whole = true;
+
+	for (size_t i = 0; i < s->sum.n_clocks; i++)
+		whole = whole && !s->sum.clock[i].clock->growing &&
+			!s->sum.clock[i].clock->unfinished && !s->sum.clock[i].late;
+	if (whole)
+		kept_save(s->tl, &s->sum, s->ticks, s->events);
 }
 
 /* ---- opening ---- */
@@ -144,9 +212,10 @@ static int describe(struct summary *s)
 		struct cvl_summary_stream *st = &sum->stream[i];
 
 		st->name = cvl_timeline_stream_name(s->tl, i);
-		s->classes[i] = cvl_trace_events(trace);
-		s->events[i] = calloc(s->classes[i] + 1, sizeof(**s->events));
-		if (!s->events[i] || find_names(trace, "line", "lines", &st->line, &st->n_lines) ||
+		s->events[i].n = cvl_trace_events(trace);
+		s->events[i].count = calloc(s->events[i].n + 1, sizeof(*s->events[i].count));
+		if (!s->events[i].count ||
+		    find_names(trace, "line", "lines", &st->line, &st->n_lines) ||
 		    find_names(trace, "channel", "channels", &st->channel, &st->n_channels))
 			return -1;
 	}
@@ -162,12 +231,12 @@ static void release(struct cvl_analysis *a)
 		free(s->sum.stream[i].channel);
 		free(s->sum.stream[i].event);
 		if (s->events)
-			free(s->events[i]);
+			free(s->events[i].count);
 	}
 	free(s->sum.clock);
 	free(s->sum.stream);
 	free(s->events);
-	free(s->classes);
+	free(s->ticks);
 	free(s);
 }
 
@@ -193,8 +262,8 @@ int cvl_summary_open(struct cvl_analysis **a, struct cvl_timeline *tl, struct cv
 	s->sum.clock = calloc(s->sum.n_clocks + 1, sizeof(*s->sum.clock));
 	s->sum.stream = calloc(s->sum.n_streams + 1, sizeof(*s->sum.stream));
 	s->events = calloc(s->sum.n_streams + 1, sizeof(*s->events));
-	s->classes = calloc(s->sum.n_streams + 1, sizeof(*s->classes));
-	if (!s->sum.clock || !s->sum.stream || !s->events || !s->classes || describe(s)) {
+	s->ticks = calloc(s->sum.n_clocks + 1, sizeof(*s->ticks));
+	if (!s->sum.clock || !s->sum.stream || !s->events || !s->ticks || describe(s)) {
 		release(&s->analysis);
 		return cvl_no_memory(err);
 	}
