@@ -16,7 +16,9 @@ struct held {
 };
 
 struct hold {
-	uint64_t disorder, max, number;
+	uint64_t disorder, number;
+	uint64_t max, gone; /* latest tick that came, and that was released */
+	uint64_t late;
 	size_t batch;
 	bool bracketed;
 	struct hold_packet *packet, *shown;
@@ -137,9 +139,19 @@ static int release(struct hold *h, bool all)
 {
 	while (h->n && (all || h->n > HOLD_MAX ||
 			(h->max >= h->disorder && h->heap[0].tick <= h->max - h->disorder))) {
+		struct held *r;
+
 		if (cvl_room(&h->out, h->n_out, &h->room_out, sizeof(*h->out)))
 			return CVL_E_NOMEM;
-		h->out[h->n_out++] = pop(h);
+		r = &h->out[h->n_out++];
+		*r = pop(h);
+		r->flags &= (uint8_t)~CVL_LATE;
+		if (r->tick < h->gone) {
+			r->flags |= CVL_LATE;
+			h->late++;
+		} else {
+			h->gone = r->tick;
+		}
 	}
 	return 0;
 }
@@ -213,6 +225,11 @@ bool hold_take(struct hold *h, struct cvl_batch *b)
 		.bracket = h->bracketed ? h->bracket : NULL,
 	};
 	return n > 0;
+}
+
+uint64_t hold_late(const struct hold *h)
+{
+	return h->late;
 }
 
 struct hold_packet *hold_shown(const struct hold *h)

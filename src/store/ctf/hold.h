@@ -52,6 +52,9 @@ int hold_end(struct hold *h);
 /** Next batch, all of one packet; false: none is ready. Valid until the next call. */
 bool hold_take(struct hold *h, struct cvl_batch *b);
 
+/** How many were flagged CVL_LATE. */
+uint64_t hold_late(const struct hold *h);
+
 /** The packet of the last batch; NULL before the first. */
 struct hold_packet *hold_shown(const struct hold *h);
 

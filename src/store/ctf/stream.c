@@ -234,6 +234,8 @@ void cvl_stream_stats(const struct cvl_stream *s, struct cvl_stream_stats *stats
 	*stats = s->stats;
 	stats->position = s->offset < s->size ? s->offset : s->size;
 	stats->end.count = s->last_end > s->last_tick ? s->last_end : s->last_tick;
+	if (s->hold)
+		stats->late = hold_late(s->hold);
 	if (s->hold && s->held_rc > 0) /* older records may come */
 		stats->end.count -=
 			stats->end.count < s->opts.disorder ? stats->end.count : s->opts.disorder;
