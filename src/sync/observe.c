@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sync/observe.h"
+#include "sync/found.h"
 #include "sync/pairing.h"
 
 #include <coeval/array.h>
@@ -13,6 +14,9 @@
 
 #define SOURCES_MAX 4096
 #define VAGUE 8 /* times the usual bound */
+/* what was observed is kept if it takes no more than a part of what it was found in, or little */
+#define KEPT_PART 3
+#define KEPT_LEAST (1u << 20)
 
 struct observer {
 	struct sync_problem *p;
@@ -489,17 +493,56 @@ int observed(struct sync_problem *p, struct pairing *ends, const struct rule_set
 	return rc ? rc : pairing_solve(ends, p, rules, err);
 }
 
+/* What is told of damage is to be told again next time. */
+struct told {
+	const struct cvl_report *to;
+	size_t n;
+};
+
+static void tell_on(void *ctx, const struct cvl_error *problem)
+{
+	struct told *t = ctx;
+
+	t->n++;
+	cvl_tell(t->to, problem);
+}
+
+static uint64_t bytes_of(const struct cvl_timeline *tl)
+{
+	struct cvl_stream_stats stats;
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < cvl_timeline_streams(tl); i++) {
+		cvl_stream_stats(cvl_timeline_stream(tl, i), &stats);
+		sum += stats.bytes;
+	}
+	return sum;
+}
+
 int observe(struct sync_problem *p, struct cvl_session *session, const struct cvl_sync_opts *opts,
 	    const struct rule_set *rules, struct cvl_error *err)
 {
+	struct cvl_sync_opts o = *opts;
+	struct told told = { .to = opts->report };
+	const struct cvl_report report = { tell_on, &told };
 	struct pairing ends = { 0 };
 	struct observer *w;
-	int rc = begin(&w, p, &ends, session, opts, rules, false, err);
+	char key[FOUND_KEY];
+	uint64_t unmatched = 0;
+	bool keep;
+	int rc;
 
-	rc = rc ? rc : read_on(w, NULL, NULL, err);
+	o.report = &report;
+	rc = begin(&w, p, &ends, session, &o, rules, false, err);
+	keep = !rc && !opts->strict && found_key(key, w->tl, opts, rules);
+	if (!rc && !(keep && found_load(p, &ends, rules->n, &unmatched, session, key))) {
+		rc = read_on(w, NULL, NULL, err);
+		unmatched = rc ? 0 : matcher_counts(w->matcher).unmatched;
+		if (!rc && keep && !told.n)
+			found_save(p, &ends, unmatched, session, key, KEPT_LEAST + bytes_of(w->tl) / KEPT_PART);
+	}
 	rc = rc ? rc : observed(p, &ends, rules, err);
-	if (w)
-		p->unmatched += matcher_counts(w->matcher).unmatched;
+	p->unmatched += unmatched;
 	observer_free(w);
 	pairing_free(&ends);
 	return rc;

@@ -1,48 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/summary/kept.h"
 
-#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "store/derived.h"
 #include "store/jsonfile.h"
-#include "store/maps.h"
 
+#define COUNTS "counts.json"
 #define FILE_KIND "coeval_counts"
 #define VERSION 1
 
-static bool path_of(const struct cvl_timeline *tl, bool make, char path[CVL_PATH_MAX])
+static bool stamp_of(const struct cvl_timeline *tl, size_t i, char text[DERIVED_STAMP])
 {
-	const char *session = cvl_session_path(cvl_timeline_session(tl));
-	char base[CVL_PATH_MAX], folder[CVL_PATH_MAX];
-
-	/* nothing is written beside traces that are no session */
-	if (!cvl_path_join(path, session, "session.json") || !cvl_is_file(path))
-		return false;
-	if (cvl_sync_folder(base, cvl_timeline_session(tl), make, NULL) < 0 ||
-	    !cvl_path_join(folder, base, MAPS_OF_SYNC) ||
-	    !cvl_path_join(path, folder, "counts.json"))
-		return false;
-	if (make)
-		mkdir(folder, 0777);
-	return true;
-}
-
-/* Size and time of change of stream @i's file, as text. */
-static bool state_of(const struct cvl_timeline *tl, size_t i, char text[80])
-{
-	char path[CVL_PATH_MAX];
-	struct stat st;
-
-	if (!cvl_path_join(path, cvl_trace_path(cvl_timeline_trace(tl, i)),
-			   cvl_timeline_stream_name(tl, i)) ||
-	    stat(path, &st))
-		return false;
-	snprintf(text, 80, "%lld bytes, %lld.%09ld", (long long)st.st_size,
-		 (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
-	return true;
+	return derived_stamp(cvl_trace_path(cvl_timeline_trace(tl, i)),
+			     cvl_timeline_stream_name(tl, i), text);
 }
 
 /* ---- writing ---- */
@@ -79,9 +52,9 @@ static json_t *stream_json(const struct cvl_timeline *tl, const struct cvl_summa
 	const uint64_t counts[] = { s->records, s->packets, s->gaps,     s->lost,
 				    s->late,    s->bytes,   s->end.count };
 	const struct cvl_summary_clock *c = sum->stream[i].clock;
-	char state[80];
+	char state[DERIVED_STAMP];
 
-	if (!state_of(tl, i, state))
+	if (!stamp_of(tl, i, state))
 		return NULL;
 	return json_pack("{s:s, s:s, s:I, s:o, s:o}", "name", sum->stream[i].name, "file", state,
 			 "clock", (json_int_t)(c ? c - sum->clock : -1), "counts",
@@ -100,7 +73,7 @@ void kept_save(const struct cvl_timeline *tl, const struct cvl_summary *sum,
 	for (size_t i = 0; i < sum->n_streams; i++)
 		json_array_append_new(streams, stream_json(tl, sum, i, &events[i]));
 	if (json_array_size(clocks) == sum->n_clocks &&
-	    json_array_size(streams) == sum->n_streams && path_of(tl, true, path)) {
+	    json_array_size(streams) == sum->n_streams && derived_path(sum->session, COUNTS, true, path)) {
 		jsonfile_write(path,
 			       json_pack("{s:i, s:s, s:O, s:O}", FILE_KIND, VERSION, "session",
 					 cvl_session_uuid(sum->session), "clocks", clocks,
@@ -156,9 +129,9 @@ static bool take_stream(const json_t *j, const struct cvl_timeline *tl, struct c
 	const json_int_t clock = json_integer_value(json_object_get(j, "clock"));
 	struct cvl_summary_stream *s = &sum->stream[i];
 	uint64_t counts[7];
-	char state[80];
+	char state[DERIVED_STAMP];
 
-	if (!name || !file || strcmp(name, s->name) != 0 || !state_of(tl, i, state) ||
+	if (!name || !file || strcmp(name, s->name) != 0 || !stamp_of(tl, i, state) ||
 	    strcmp(file, state) != 0 || clock < -1 || clock >= (json_int_t)sum->n_clocks ||
 	    !take_list(json_object_get(j, "counts"), counts, 7) ||
 	    !take_list(json_object_get(j, "events"), e->count, e->n))
@@ -182,7 +155,7 @@ bool kept_load(const struct cvl_timeline *tl, struct cvl_summary *sum, struct ke
 	const json_t *clocks, *streams;
 	char path[CVL_PATH_MAX];
 	json_t *root =
-		path_of(tl, false, path) ? jsonfile_read(path, FILE_KIND, VERSION, NULL) : NULL;
+		derived_path(sum->session, COUNTS, false, path) ? jsonfile_read(path, FILE_KIND, VERSION, NULL) : NULL;
 	bool good;
 
 	clocks = json_object_get(root, "clocks");

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/derived.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include <coeval/sync.h>
+
+#include "store/maps.h"
+
+bool derived_path(const struct cvl_session *s, const char *name, bool make, char path[CVL_PATH_MAX])
+{
+	char base[CVL_PATH_MAX], folder[CVL_PATH_MAX];
+
+	if (!cvl_path_join(path, cvl_session_path(s), "session.json") || !cvl_is_file(path) ||
+	    cvl_sync_folder(base, s, make, NULL) < 0 ||
+	    !cvl_path_join(folder, base, MAPS_OF_SYNC) || !cvl_path_join(path, folder, name))
+		return false;
+	if (make)
+		mkdir(folder, 0777);
+	return true;
+}
+
+bool derived_stamp(const char *trace, const char *file, char text[DERIVED_STAMP])
+{
+	char path[CVL_PATH_MAX];
+	struct stat st;
+
+	if (!cvl_path_join(path, trace, file) || stat(path, &st))
+		return false;
+	snprintf(text, DERIVED_STAMP, "%lld bytes, %lld.%09ld", (long long)st.st_size,
+		 (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+	return true;
+}
