@@ -42,7 +42,8 @@ static void make_session(const char *dir)
 
 		must(cvl_session_add(s, &desc, &origin, &w, &err), &err);
 		for (uint64_t k = 1; k < 30; k++)
-			must(cvl_writer_beacon(w, (struct cvl_tick){ 1000 * k + k % 3 }, 1, k, &err),
+			must(cvl_writer_beacon(w, (struct cvl_tick){ 1000 * k + k % 3 }, 1, k,
+					       &err),
 			     &err);
 		must(cvl_session_finish(s, w, (struct cvl_tick){ 30000 }, &err), &err);
 	}

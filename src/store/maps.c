@@ -257,6 +257,14 @@ int maps_sync(const char *folder, char (*name)[MAP_NAME], size_t n, struct cvl_e
 	return rc ? rc : cvl_sync_parent(folder, err);
 }
 
+/* A file of others that did not get its name: observations.1234.new */
+static bool is_unfinished(const char *name)
+{
+	const size_t n = strlen(name);
+
+	return n > 4 && !strcmp(name + n - 4, ".new");
+}
+
 void maps_clean(const char *folder, char (*name)[MAP_NAME], size_t n,
 		bool (*see)(void *ctx, const char *path), void *ctx)
 {
@@ -269,7 +277,9 @@ void maps_clean(const char *folder, char (*name)[MAP_NAME], size_t n,
 
 		for (size_t i = 0; i < n && !used; i++)
 			used = !strcmp(d->d_name, name[i]);
-		if (!used && (is_name(d->d_name) || !strcmp(d->d_name, "new")) &&
+		if (!used &&
+		    (is_name(d->d_name) || !strcmp(d->d_name, "new") ||
+		     (see && is_unfinished(d->d_name))) &&
 		    !place(path, folder, d->d_name, NULL) && (!see || see(ctx, path)))
 			unlink(path);
 	}

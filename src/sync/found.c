@@ -405,8 +405,7 @@ static bool is_for(FILE *f, const char *key)
 {
 	char head[sizeof(MAGIC) - 1 + FOUND_KEY - 1];
 
-	return fread(head, sizeof(head), 1, f) == 1 &&
-	       !memcmp(head, MAGIC, sizeof(MAGIC) - 1) &&
+	return fread(head, sizeof(head), 1, f) == 1 && !memcmp(head, MAGIC, sizeof(MAGIC) - 1) &&
 	       !memcmp(head + sizeof(MAGIC) - 1, key, FOUND_KEY - 1);
 }
 
@@ -421,8 +420,8 @@ bool found_load(struct sync_problem *p, struct pairing *ends, size_t n_rules, ui
 
 	if (s && last && derived_path(session, FILE_NAME, false, path) &&
 	    (s->f = fopen(path, "re"))) {
-		good = is_for(s->f, key) &&
-		       !get_all(s, p, ends, n_rules, unmatched, last) && !s->bad;
+		good = is_for(s->f, key) && !get_all(s, p, ends, n_rules, unmatched, last) &&
+		       !s->bad;
 		fclose(s->f);
 		if (!good)
 			forget(p, ends, sources);

@@ -539,7 +539,8 @@ int observe(struct sync_problem *p, struct cvl_session *session, const struct cv
 		rc = read_on(w, NULL, NULL, err);
 		unmatched = rc ? 0 : matcher_counts(w->matcher).unmatched;
 		if (!rc && keep && !told.n)
-			found_save(p, &ends, unmatched, session, key, KEPT_LEAST + bytes_of(w->tl) / KEPT_PART);
+			found_save(p, &ends, unmatched, session, key,
+				   KEPT_LEAST + bytes_of(w->tl) / KEPT_PART);
 	}
 	rc = rc ? rc : observed(p, &ends, rules, err);
 	p->unmatched += unmatched;

@@ -159,6 +159,7 @@ rm "$map"
 coeval sync m 2>&1 >/dev/null | named
 cp "$map" m/derived/0123456789abcdef.knots
 cp "$map" m/derived/new
+cp "$map" m/derived/observations.12.new
 cp "$map" m/derived/mine.txt
 run session clean m
 coeval session verify m | tail -n 1

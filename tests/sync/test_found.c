@@ -74,13 +74,13 @@ static void make_session(void)
 static uint64_t solve(bool pulses, bool messages)
 {
 	const char *match[] = { RULES };
-	struct cvl_sync_opts opts = { .match = match,
-				      .n_match = messages,
-				      .max_drift_ppm = 150,
-				      .n_pulse = pulses,
-				      .pulse = { { .line = "PPS",
-						   .rising = true,
-						   .period_ns = 1000000000 } } };
+	struct cvl_sync_opts opts = {
+		.match = match,
+		.n_match = messages,
+		.max_drift_ppm = 150,
+		.n_pulse = pulses,
+		.pulse = { { .line = "PPS", .rising = true, .period_ns = 1000000000 } }
+	};
 	uint64_t hash = 1;
 	struct cvl_session *s;
 	struct cvl_sync *sync;

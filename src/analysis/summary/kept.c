@@ -73,7 +73,8 @@ void kept_save(const struct cvl_timeline *tl, const struct cvl_summary *sum,
 	for (size_t i = 0; i < sum->n_streams; i++)
 		json_array_append_new(streams, stream_json(tl, sum, i, &events[i]));
 	if (json_array_size(clocks) == sum->n_clocks &&
-	    json_array_size(streams) == sum->n_streams && derived_path(sum->session, COUNTS, true, path)) {
+	    json_array_size(streams) == sum->n_streams &&
+	    derived_path(sum->session, COUNTS, true, path)) {
 		jsonfile_write(path,
 			       json_pack("{s:i, s:s, s:O, s:O}", FILE_KIND, VERSION, "session",
 					 cvl_session_uuid(sum->session), "clocks", clocks,
@@ -154,8 +155,9 @@ bool kept_load(const struct cvl_timeline *tl, struct cvl_summary *sum, struct ke
 	const char *uuid = cvl_session_uuid(sum->session), *of;
 	const json_t *clocks, *streams;
 	char path[CVL_PATH_MAX];
-	json_t *root =
-		derived_path(sum->session, COUNTS, false, path) ? jsonfile_read(path, FILE_KIND, VERSION, NULL) : NULL;
+	json_t *root = derived_path(sum->session, COUNTS, false, path) ?
+			       jsonfile_read(path, FILE_KIND, VERSION, NULL) :
+			       NULL;
 	bool good;
 
 	clocks = json_object_get(root, "clocks");
