@@ -12,8 +12,8 @@
 /* What the batches of all streams may take together, if a few records each need no more. */
 #define BATCHES_BYTES (8u << 20)
 #define BATCH_LEAST 32
-#define IN_MEMORY_MAX (8u << 20) /* bytes of the streams' files in memory, ... */
-#define SLICES_LEAST 4096        /* ... unless these few slices need more */
+#define IN_MEMORY_MAX (4u << 20) /* bytes of the streams' files in memory, ... */
+#define SLICES_LEAST 4096        /* ... unless these few slices, after the first ones, need more */
 #define RECORD_BYTES 46          /* of a batch, with its time */
 
 /* A stream and its current batch. */
@@ -89,7 +89,7 @@ struct cvl_timeline {
 	uint64_t done, total; /* bytes of all streams */
 	struct head *heap;    /* sources with records left, smallest (time, index) on top */
 	size_t n_heap;
-	bool started;
+	bool started, filled; /* filled: each source has had its first batch */
 	bool handed;    /* a slice of the source on top of the heap is in use */
 	bool live;      /* see live.h: */
 	int64_t limit;  /* only earlier records are delivered, ... */
@@ -341,12 +341,19 @@ static void note_progress(struct cvl_timeline *tl, struct source *s)
 	s->total = st.bytes;
 }
 
+static void count_memory(struct cvl_timeline *tl, struct source *s)
+{
+	tl->in_memory -= s->in_memory;
+	s->in_memory = stream_held(s->stream);
+	tl->in_memory += s->in_memory;
+}
+
 /* The file of stream @i is about to be read; those of others make room. */
 static void use(struct cvl_timeline *tl, size_t i)
 {
 	struct source *s = tl->source[i];
 
-	if (tl->in_memory > IN_MEMORY_MAX && tl->slices >= SLICES_LEAST) {
+	if (tl->in_memory > IN_MEMORY_MAX && (tl->slices >= SLICES_LEAST || !tl->filled)) {
 		for (size_t k = 0; k < tl->n_in_use; k++) {
 			stream_let_go(tl->source[tl->in_use[k]]->stream);
 			tl->source[tl->in_use[k]]->in_memory = 0;
@@ -355,9 +362,7 @@ static void use(struct cvl_timeline *tl, size_t i)
 	}
 	if (!s->in_memory)
 		tl->in_use[tl->n_in_use++] = i;
-	tl->in_memory -= s->in_memory;
-	s->in_memory = stream_held(s->stream);
-	tl->in_memory += s->in_memory;
+	count_memory(tl, s);
 }
 
 static void tell_damage(const struct cvl_timeline *tl, struct clock *c)
@@ -725,7 +730,7 @@ int cvl_timeline_rewind(struct cvl_timeline *tl, struct cvl_error *err)
 			return rc;
 	}
 	tl->n_heap = 0;
-	tl->started = false;
+	tl->started = tl->filled = false;
 	return 0;
 }
 
@@ -835,10 +840,12 @@ static int start(struct cvl_timeline *tl, struct cvl_error *err)
 
 		if (rc < 0)
 			return rc;
+		count_memory(tl, tl->source[i]);
 		if (rc > 0)
 			tl->heap[tl->n_heap++] =
 				(struct head){ tl->source[i]->time[tl->source[i]->pos].ns, i };
 	}
+	tl->filled = true;
 	for (size_t i = tl->n_heap / 2; i-- > 0;)
 		sift_down(tl->heap, tl->n_heap, i);
 	return 0;
