@@ -24,8 +24,9 @@ CVL_BEGIN_DECLS
 /** The result of one estimator. */
 struct cvl_study_result {
 	const struct cvl_estimator_info *info;
-	size_t index;                         /* in the table of estimators */
-	struct cvl_sync *sync;                /* NULL: it failed, and */
+	size_t index; /* in the table of estimators */
+	/* without maps, but for the main one; NULL: it failed, and */
+	struct cvl_sync *sync;
 	char why[CVL_ERROR_TEXT];             /* this is why */
 	size_t tied, degraded;                /* clocks */
 	uint64_t residuals;                   /* 0: it does not use pulses or beacons */
@@ -44,7 +45,10 @@ struct cvl_study_clock {
 	double rate[CVL_STUDY_POINTS];  /* ppm against the median */
 	double truth[CVL_STUDY_POINTS]; /* the same of the true rate */
 	double bound[CVL_STUDY_POINTS]; /* ns */
-	double *mark_t, *residual;      /* of each mark it heard, ns; in order of time */
+	/*
+	 * of each mark it heard, ns, in order of time; of more than 8192, of one in 2, 4, 8, ...
+	 */
+	double *mark_t, *residual;
 	size_t n_marks;
 };
 
@@ -60,12 +64,12 @@ struct cvl_study {
 	size_t n_clocks;
 	double length_s;  /* the courses span 0..length_s */
 	double *error;    /* of pairs by main, ns, sorted; score.n of them */
-	double *residual; /* all of main's, sorted */
+	double *residual; /* those of main's clocks, sorted */
 	size_t n_residuals;
 };
 
 /**
- * Make the study of @session, which stays as it is and must outlive it. Observations are read as
+ * Make the study of @session, which must outlive it; its sync.json stays as it is. Observations are read as
  * @opts say. With truth.json beside the session each estimator is scored as well.
  *
  * @estimator  the one to examine in depth; NULL, or one that cannot use these observations: the

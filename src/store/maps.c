@@ -19,7 +19,7 @@
 
 #define DIGITS 16
 #define ENDING ".knots"
-#define LONG_KNOTS 4096
+#define LONG_KNOTS 1024
 #define FOLLOWER "follower"
 
 _Static_assert(MAP_NAME == DIGITS + sizeof(ENDING), "a name is digits and ending");

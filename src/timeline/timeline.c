@@ -90,10 +90,10 @@ struct cvl_timeline {
 	struct head *heap;    /* sources with records left, smallest (time, index) on top */
 	size_t n_heap;
 	bool started, filled; /* filled: each source has had its first batch */
-	bool handed;    /* a slice of the source on top of the heap is in use */
-	bool live;      /* see live.h: */
-	int64_t limit;  /* only earlier records are delivered, ... */
-	int64_t passed; /* ... and those before this were, but for what comes late */
+	bool handed;          /* a slice of the source on top of the heap is in use */
+	bool live;            /* see live.h: */
+	int64_t limit;        /* only earlier records are delivered, ... */
+	int64_t passed;       /* ... and those before this were, but for what comes late */
 };
 
 /* ---- heap ---- */

@@ -11,6 +11,9 @@
 
 #define INSTANTS_MOST 2000
 #define INSTANTS_LEAST 50
+/* Marks that are kept, of all clocks for a median, and of one for its course: far more than a figure shows. */
+#define RESIDUALS_MOST (1u << 18)
+#define MARKS_MOST (1u << 13)
 #define PAIRS_WANTED 400000 /* differences sampled: enough for the 99.9 % quantile */
 
 /* A pulse or beacon that was heard. */
@@ -18,17 +21,41 @@ struct mark {
 	double t, residual;
 };
 
+/* All of them are summed up; of many, one in @every is kept, so that there are @most. */
 struct series {
+	size_t most;
 	struct mark *mark;
 	size_t n, room;
+	uint64_t seen, every;
+	double mean, squares; /* of residuals, and of their distances from it (Welford 1962) */
 	bool failed;
 };
+
+static void thin(struct series *s)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->n; i += 2)
+		s->mark[kept++] = s->mark[i];
+	s->n = kept;
+	s->every *= 2;
+}
 
 static void keep(void *ctx, struct cvl_time t, double residual)
 {
 	struct series *s = ctx;
+	const double off = residual - s->mean;
 
-	if (s->failed || cvl_room(&s->mark, s->n, &s->room, sizeof(*s->mark)))
+	s->every = s->every ? s->every : 1;
+	s->mean += off / (double)++s->seen;
+	s->squares += off * (residual - s->mean);
+	if (s->failed || (s->seen - 1) % s->every)
+		return;
+	if (s->n == s->most)
+		thin(s);
+	if ((s->seen - 1) % s->every)
+		return;
+	if (cvl_room(&s->mark, s->n, &s->room, sizeof(*s->mark)))
 		s->failed = true;
 	else
 		s->mark[s->n++] = (struct mark){ (double)t.ns, residual };
@@ -114,8 +141,7 @@ static int by_residual(const void *pa, const void *pb)
 static int sum_residuals(struct cvl_study_result *r, const struct cvl_observations *obs,
 			 struct cvl_error *err)
 {
-	struct series all = { 0 };
-	double sum = 0, sum2 = 0;
+	struct series all = { .most = RESIDUALS_MOST };
 	int rc = 0;
 
 	for (size_t c = 0; c < r->sync->n && !rc; c++)
@@ -123,15 +149,9 @@ static int sum_residuals(struct cvl_study_result *r, const struct cvl_observatio
 	if (!rc && all.failed)
 		rc = cvl_no_memory(err);
 	if (!rc && all.n) {
-		double n = (double)all.n;
-
-		for (size_t i = 0; i < all.n; i++)
-			sum += all.mark[i].residual;
-		for (size_t i = 0; i < all.n; i++)
-			sum2 += pow(all.mark[i].residual - sum / n, 2);
 		qsort(all.mark, all.n, sizeof(*all.mark), by_residual);
-		r->residuals = all.n;
-		r->residual_sd = sqrt(sum2 / n);
+		r->residuals = all.seen;
+		r->residual_sd = sqrt(all.squares / (double)all.seen);
 		r->residual_median = fabs(all.mark[all.n / 2].residual);
 	}
 	free(all.mark);
@@ -162,7 +182,8 @@ static int find_median_bound(struct cvl_study_result *r, struct cvl_error *err)
 	return 0;
 }
 
-static int score(struct cvl_study *s, struct cvl_study_result *r, struct cvl_error *err)
+static int score(struct cvl_study *s, struct cvl_study_result *r, bool is_main,
+		 struct cvl_error *err)
 {
 	struct cvl_score_opts opts = { .seed = 1, .instants = s->instants, .has_from = true };
 	double *error = NULL;
@@ -175,7 +196,7 @@ static int score(struct cvl_study *s, struct cvl_study_result *r, struct cvl_err
 	for (size_t k = 0; !rc && r->score.n && k < CVL_STUDY_QUANTILES; k++)
 		r->quantile[k] = fabs(error[(size_t)((double)(r->score.n - 1) * (double)k /
 						     (CVL_STUDY_QUANTILES - 1))]);
-	if (!rc && r == &s->result[s->main]) {
+	if (!rc && is_main) {
 		free(s->error);
 		s->error = error;
 		error = NULL;
@@ -184,10 +205,12 @@ static int score(struct cvl_study *s, struct cvl_study_result *r, struct cvl_err
 	return rc;
 }
 
-static int measure(struct cvl_study *s, struct cvl_study_result *r,
+static int measure(struct cvl_study *s, struct cvl_study_result *r, bool is_main,
 		   const struct cvl_observations *obs, struct cvl_error *err)
 {
 	int rc;
+
+	r->tied = r->degraded = 0;
 
 	for (size_t i = 0; i < r->sync->n; i++) {
 		r->tied +=
@@ -198,8 +221,17 @@ static int measure(struct cvl_study *s, struct cvl_study_result *r,
 	if (!rc)
 		rc = find_median_bound(r, err);
 	if (!rc && s->truth)
-		rc = score(s, r, err);
+		rc = score(s, r, is_main, err);
 	return rc;
+}
+
+/* Maps take memory, and only those of the main result are looked at again. */
+static void drop_maps(struct cvl_sync *sync)
+{
+	for (size_t i = 0; i < sync->n; i++) {
+		cvl_map_free(sync->clock[i].map);
+		sync->clock[i].map = NULL;
+	}
 }
 
 /* Drop kinds of estimators that all failed: they have no observations here. */
@@ -217,23 +249,33 @@ static void drop_strangers(struct cvl_study *s)
 	s->n = n;
 }
 
-static int solve_all(struct cvl_study *s, const struct cvl_observations *obs, struct cvl_error *err)
+/* Solve by each estimator and measure that; of all but @main the maps are dropped. */
+static int solve_all(struct cvl_study *s, const char *main, const struct cvl_observations *obs,
+		     struct cvl_error *err)
 {
 	const struct cvl_estimator_info *info;
+	int rc = 0;
 
-	for (size_t i = 0; (info = cvl_sync_estimator(i)) && s->n < CVL_STUDY_ESTIMATORS; i++) {
+	for (size_t i = 0; (info = cvl_sync_estimator(i)) && s->n < CVL_STUDY_ESTIMATORS && !rc;
+	     i++) {
 		struct cvl_study_result *r = &s->result[s->n++];
-		int rc;
+		const bool is_main = !strcmp(info->name, main);
 
 		*r = (struct cvl_study_result){ .info = info, .index = i, .median_bound = -1 };
 		rc = cvl_sync_solve(&r->sync, obs, info->name, err);
 		if (rc == CVL_E_NOMEM)
 			return rc;
-		if (rc)
+		if (rc) {
 			snprintf(r->why, sizeof(r->why), "%s", err->text);
+			rc = 0;
+			continue;
+		}
+		rc = measure(s, r, is_main, obs, err);
+		if (!is_main)
+			drop_maps(r->sync);
 	}
 	drop_strangers(s);
-	return 0;
+	return rc;
 }
 
 static bool choose(struct cvl_study *s, const char *name)
@@ -264,29 +306,48 @@ static void add_main(struct cvl_study *s, struct cvl_sync *sync)
 		}
 }
 
-/* The requested one, else the default, else one that worked. */
-static int choose_main(struct cvl_study *s, const struct cvl_observations *obs, const char *wanted,
+/* Make result @i the main one, although its maps were dropped. */
+static int solve_again(struct cvl_study *s, size_t i, const struct cvl_observations *obs,
 		       struct cvl_error *err)
 {
+	struct cvl_sync *sync;
+	int rc = cvl_sync_solve(&sync, obs, s->result[i].info->name, err);
+
+	if (rc)
+		return rc;
+	cvl_sync_free(s->result[i].sync);
+	s->result[i].sync = sync;
+	s->main = i;
+	return measure(s, &s->result[i], true, obs, err);
+}
+
+/* The requested one, else the default, else one that worked. */
+static int solve_and_choose(struct cvl_study *s, const struct cvl_observations *obs,
+			    const char *wanted, struct cvl_error *err)
+{
 	struct cvl_sync *usual = NULL;
+	char main[40] = "";
 	int rc;
 
-	if (choose(s, wanted))
-		return 0;
-	rc = cvl_sync_solve(&usual, obs, NULL, err);
-	if (!rc && choose(s, usual->estimator)) {
-		cvl_sync_free(usual);
-		return 0;
+	/* which is the main one shows when it is solved */
+	if (cvl_sync_solve(&usual, obs, wanted, NULL) && wanted)
+		cvl_sync_solve(&usual, obs, NULL, NULL);
+	if (usual) {
+		snprintf(main, sizeof(main), "%s", usual->estimator);
+		drop_maps(usual);
 	}
+	rc = solve_all(s, main, obs, err);
+	cvl_sync_free(usual);
+	if (rc || choose(s, main))
+		return rc;
 	for (size_t i = 0; i < s->n; i++)
-		if (s->result[i].sync) {
-			cvl_sync_free(usual);
-			s->main = i;
-			return 0;
-		}
-	if (!rc)
-		add_main(s, usual);
-	return rc;
+		if (s->result[i].sync)
+			return solve_again(s, i, obs, err);
+	rc = cvl_sync_solve(&usual, obs, NULL, err);
+	if (rc)
+		return rc;
+	add_main(s, usual);
+	return measure(s, &s->result[0], true, obs, err);
 }
 
 /* ---- details of the main one ---- */
@@ -386,7 +447,7 @@ static int look_deep(struct cvl_study *s, const struct cvl_observations *obs, st
 	s->n_clocks = sync->n;
 	for (size_t i = 0; i < sync->n && !rc; i++) {
 		struct cvl_study_clock *c = &s->clock[i];
-		struct series marks = { 0 };
+		struct series marks = { .most = MARKS_MOST };
 
 		c->sync = &sync->clock[i];
 		follow(s, c, from, to);
@@ -439,12 +500,7 @@ static int make(struct cvl_study *s, struct cvl_session *session, const struct c
 		return rc;
 	if (s->truth)
 		plan_scores(s);
-	rc = solve_all(s, obs, err);
-	if (!rc)
-		rc = choose_main(s, obs, estimator, err);
-	for (size_t i = 0; i < s->n && !rc; i++)
-		if (s->result[i].sync)
-			rc = measure(s, &s->result[i], obs, err);
+	rc = solve_and_choose(s, obs, estimator, err);
 	if (!rc)
 		rc = look_deep(s, obs, err);
 	cvl_observations_free(obs);
