@@ -19,6 +19,9 @@
 #include "store/samples.h"
 
 #define DEFAULT_RATE_HZ 1000000000u
+/* So many rows one after the other that are so many seconds back, or more, show that the clock stepped. */
+#define STEP_ROWS 8
+#define STEP_S 10
 
 enum column_kind { COLUMN_LINE, COLUMN_CHANNEL, COLUMN_LEFT_OUT };
 
@@ -26,6 +29,18 @@ struct column {
 	char *name;
 	enum column_kind kind;
 	unsigned at; /* number of the line or channel */
+};
+
+/* A row, parsed before any of it is stored. */
+struct row {
+	struct cvl_text_ticks time;
+	uint64_t tick, levels, unknown;
+};
+
+struct kept_row {
+	struct row row;
+	double *real;
+	uint64_t offset;
 };
 
 struct csv {
@@ -49,6 +64,11 @@ struct csv {
 	char *pending; /* first row, if there is no header */
 	uint64_t pending_at;
 	bool pending_ended;
+
+	char clock[256];                 /* name of the clock; "" before it is made */
+	struct kept_row kept[STEP_ROWS]; /* far back: wrong times, or a step */
+	size_t n_kept;
+	double *spare; /* as real, while other rows are stored */
 
 	bool begun;   /* a row has been stored */
 	uint64_t bad; /* rows since the last good one */
@@ -287,25 +307,31 @@ static int open_writer(struct csv *c, struct cvl_error *err)
 		else if (c->column[i].kind == COLUMN_CHANNEL)
 			channel[c->column[i].at] = c->column[i].name;
 	}
-	rc = cvl_names_fill(line, c->n_lines, c->opts->names, err);
+	rc = *c->clock ? 0 : cvl_names_fill(line, c->n_lines, c->opts->names, err);
 	for (size_t i = 0; i < c->n_columns; i++)
 		if (c->column[i].kind == COLUMN_LINE)
 			c->column[i].name = line[c->column[i].at];
 	if (rc)
 		return rc;
-	c->real = calloc(c->n_channels + 1, sizeof(*c->real));
 	if (!c->real)
+		c->real = calloc(c->n_channels + 1, sizeof(*c->real));
+	if (!c->spare)
+		c->spare = calloc(c->n_channels + 1, sizeof(*c->spare));
+	if (!c->real || !c->spare)
 		return cvl_no_memory(err);
-	return cvl_session_add(c->s, &desc, &origin, &c->w, err);
+	if (*c->clock) {
+		desc.epoch_of = c->clock;
+		desc.after = tick(c->end);
+		desc.base_tick = c->kept[0].row.tick;
+	}
+	rc = cvl_session_add(c->s, &desc, &origin, &c->w, err);
+	if (!rc)
+		snprintf(c->clock, sizeof(c->clock), "%s",
+			 cvl_session_clock(c->s, cvl_session_clocks(c->s) - 1)->clock);
+	return rc;
 }
 
 /* ---- rows ---- */
-
-/* A row, parsed before any of it is stored. */
-struct row {
-	struct cvl_text_ticks time;
-	uint64_t tick, levels, unknown;
-};
 
 static int bad_cell(const struct csv *c, size_t column, uint64_t offset, struct cvl_error *err)
 {
@@ -438,6 +464,87 @@ static int store_row(struct csv *c, const struct row *row, uint64_t offset, stru
 	return rc;
 }
 
+/* ---- steps back ---- */
+
+static bool steps_back(const struct csv *c, const struct row *row)
+{
+	return c->begun && c->end > row->tick && (c->end - row->tick) / c->rate_hz >= STEP_S;
+}
+
+/* Store the rows that were kept back. */
+static int store_kept(struct csv *c, struct cvl_error *err)
+{
+	const size_t n = c->n_kept;
+	int rc = 0;
+
+	c->n_kept = 0;
+	for (size_t i = 0; i < n && !rc; i++) {
+		memcpy(c->real, c->kept[i].real, c->n_channels * sizeof(*c->real));
+		rc = store_row(c, &c->kept[i].row, c->kept[i].offset, err);
+	}
+	return rc;
+}
+
+static int begin_epoch(struct csv *c, struct cvl_error *err)
+{
+	struct cvl_error e;
+	int rc = cvl_session_finish(c->s, c->w, tick(c->end), err);
+
+	c->w = NULL;
+	if (rc)
+		return rc;
+	rc = open_writer(c, err);
+	if (rc)
+		return rc;
+	cvl_fail(&e, CVL_E_ORDER, c->kept[0].offset,
+		 "%s:%" PRIu64 ": time goes back by %" PRIu64
+		 " s and goes on from there: a new epoch of the clock",
+		 cvl_input_name(c->in), c->kept[0].offset,
+		 (c->end - c->kept[0].row.tick) / c->rate_hz);
+	cvl_tell(c->opts->report, &e);
+	c->begun = false;
+	c->end = 0;
+	return store_kept(c, err);
+}
+
+static int keep_back(struct csv *c, const struct row *row, uint64_t offset, struct cvl_error *err)
+{
+	struct kept_row *k = &c->kept[c->n_kept];
+
+	free(k->real);
+	k->real = calloc(c->n_channels + 1, sizeof(*k->real));
+	if (!k->real)
+		return cvl_no_memory(err);
+	memcpy(k->real, c->real, c->n_channels * sizeof(*k->real));
+	k->row = *row;
+	k->offset = offset;
+	return ++c->n_kept == STEP_ROWS ? begin_epoch(c, err) : 0;
+}
+
+/*
+ * A few rows far back are rows with wrong times, stored late. More, one after the other, are a clock
+ * that stepped back, or was reset.
+ */
+static int place_in_epoch(struct csv *c, const struct row *row, uint64_t offset,
+			  struct cvl_error *err)
+{
+	int rc;
+
+	if (steps_back(c, row) && (!c->n_kept || row->tick >= c->kept[c->n_kept - 1].row.tick))
+		return keep_back(c, row, offset, err);
+	if (c->n_kept) {
+		double *now = c->real;
+
+		c->real = c->spare; /* that of the row at hand stays */
+		rc = store_kept(c, err);
+		c->spare = c->real;
+		c->real = now;
+		if (rc)
+			return rc;
+	}
+	return store_row(c, row, offset, err);
+}
+
 /*
  * Read one row and store it. @fatal: whether a failure concerns the store or the whole file, not
  * just this row.
@@ -468,7 +575,7 @@ static int take_row(struct csv *c, char *line, uint64_t offset, bool *fatal, str
 	if (rc)
 		return rc;
 	*fatal = true;
-	return store_row(c, &row, offset, err);
+	return place_in_epoch(c, &row, offset, err);
 }
 
 /* Store a gap from the last good row on, without an end. */
@@ -536,7 +643,8 @@ static int finish(struct csv *c, enum cvl_gap why, int trouble, struct cvl_error
 		if (rc)
 			return rc;
 	}
-	if (c->bad || trouble)
+	rc = store_kept(c, err);
+	if (!rc && (c->bad || trouble))
 		rc = open_gap(c, why, err);
 	rc2 = cvl_session_finish(c->s, c->w, tick(c->end), rc ? NULL : err);
 	return rc ? rc : rc2;
@@ -577,6 +685,9 @@ static int csv_import(struct cvl_input *in, struct cvl_session *s,
 	free(c.column);
 	free(c.cell);
 	free(c.real);
+	free(c.spare);
+	for (size_t i = 0; i < STEP_ROWS; i++)
+		free(c.kept[i].real);
 	return rc;
 }
 

@@ -177,7 +177,7 @@ static int import_path(struct cvl_session *s, const char *path, const char *form
 	return rc;
 }
 
-/* Apply the stated @facts to every clock imported, from clock @first on. */
+/* Apply the stated @facts to every clock imported, from clock @first on. The start is that of a first epoch. */
 static int state(struct cvl_session *s, size_t first, const struct cvl_clock_facts *facts,
 		 struct cvl_error *err)
 {
@@ -186,8 +186,13 @@ static int state(struct cvl_session *s, size_t first, const struct cvl_clock_fac
 
 	if (!memcmp(facts, &none, sizeof(none)))
 		return 0;
-	for (size_t i = first; i < cvl_session_clocks(s) && !rc; i++)
-		rc = cvl_session_state(s, i, facts, err);
+	for (size_t i = first; i < cvl_session_clocks(s) && !rc; i++) {
+		struct cvl_clock_facts of = *facts;
+
+		if (cvl_session_clock(s, i)->epoch > 1)
+			of.start_unix_ns = of.start_bound_ns = 0;
+		rc = cvl_session_state(s, i, &of, err);
+	}
 	return rc;
 }
 

@@ -2,6 +2,7 @@
 #include "store/derived.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include <coeval/sync.h>
@@ -21,14 +22,25 @@ bool derived_path(const struct cvl_session *s, const char *name, bool make, char
 	return true;
 }
 
-bool derived_stamp(const char *trace, const char *file, char text[DERIVED_STAMP])
+/* The time of change of the inode counts too: it cannot be set back. Returns the length; 0: no such file. */
+static int put_stamp(char *text, size_t size, const char *trace, const char *file)
 {
 	char path[CVL_PATH_MAX];
 	struct stat st;
 
 	if (!cvl_path_join(path, trace, file) || stat(path, &st))
+		return 0;
+	return snprintf(text, size, "%lld bytes, %lld.%09ld, %lld.%09ld", (long long)st.st_size,
+			(long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec,
+			(long long)st.st_ctim.tv_sec, st.st_ctim.tv_nsec);
+}
+
+bool derived_stamp(const char *trace, const char *stream, char text[DERIVED_STAMP])
+{
+	const int n = put_stamp(text, DERIVED_STAMP, trace, stream);
+
+	if (!n || n + 2 >= DERIVED_STAMP)
 		return false;
-	snprintf(text, DERIVED_STAMP, "%lld bytes, %lld.%09ld", (long long)st.st_size,
-		 (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
-	return true;
+	strcpy(text + n, "; ");
+	return put_stamp(text + n + 2, DERIVED_STAMP - (size_t)n - 2, trace, "metadata") > 0;
 }

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 /** Enough for derived_stamp(). */
-#define DERIVED_STAMP 80
+#define DERIVED_STAMP 240
 
 /**
  * Path of file @name in that folder, which @make creates. False: there can be none, as for traces that
@@ -21,7 +21,7 @@
 bool derived_path(const struct cvl_session *s, const char *name, bool make,
 		  char path[CVL_PATH_MAX]);
 
-/** Size and time of change of @file in directory @trace. False: there is none. */
-bool derived_stamp(const char *trace, const char *file, char text[DERIVED_STAMP]);
+/** Sizes and times of change of the file @stream in directory @trace, and of its metadata. False: there are none. */
+bool derived_stamp(const char *trace, const char *stream, char text[DERIVED_STAMP]);
 
 #endif

@@ -67,8 +67,8 @@ bool found_key(char key[FOUND_KEY], const struct cvl_timeline *tl, const struct 
 	}
 	add_json(&sha, rules_json(rules));
 	add_json(&sha, settings_pulses(opts));
-	add_json(&sha, json_pack("[I, I, s]", (json_int_t)opts->beacon_period_ns,
-				 (json_int_t)cvl_session_epoch(s), opts->align));
+	add_json(&sha, json_pack("[I, I, s, s]", (json_int_t)opts->beacon_period_ns,
+				 (json_int_t)cvl_session_epoch(s), opts->align, COEVAL_VERSION));
 	cvl_sha256_digits(&sha, key);
 	return true;
 }

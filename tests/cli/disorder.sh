@@ -14,3 +14,15 @@ coeval import -o late late.csv >/dev/null 2>&1
 coeval show late
 coeval import -o stated --disorder 30s late.csv >/dev/null 2>&1
 coeval show stated
+echo "== a clock that steps back, and one row that is wrong"
+{
+	printf 'Time [s],a,v\n'
+	for i in $(seq 100 10 200); do echo "$i,$((i / 10 % 2)),$i.5"; done
+	echo 20,0,1
+	for i in $(seq 210 10 250) $(seq 40 10 140); do echo "$i,$((i / 10 % 2)),$i.5"; done
+} >back.csv
+coeval import -o back back.csv --start 2026-03-01T09:30:00+-200ms 2>&1 | grep -v '^next'
+coeval show back | grep -v sample | cut -c 1-60
+coeval show back --json | grep -c '"epoch":2.*sample'
+coeval import -o strict --strict back.csv
+echo "exit status $?"

@@ -76,9 +76,9 @@ void kept_save(const struct cvl_timeline *tl, const struct cvl_summary *sum,
 	    json_array_size(streams) == sum->n_streams &&
 	    derived_path(sum->session, COUNTS, true, path)) {
 		jsonfile_write(path,
-			       json_pack("{s:i, s:s, s:O, s:O}", FILE_KIND, VERSION, "session",
-					 cvl_session_uuid(sum->session), "clocks", clocks,
-					 "streams", streams),
+			       json_pack("{s:i, s:s, s:s, s:O, s:O}", FILE_KIND, VERSION, "by",
+					 COEVAL_VERSION, "session", cvl_session_uuid(sum->session),
+					 "clocks", clocks, "streams", streams),
 			       0, NULL);
 	}
 	json_decref(clocks);
@@ -152,7 +152,7 @@ static bool take_stream(const json_t *j, const struct cvl_timeline *tl, struct c
 bool kept_load(const struct cvl_timeline *tl, struct cvl_summary *sum, struct kept_ticks *ticks,
 	       struct kept_events *events)
 {
-	const char *uuid = cvl_session_uuid(sum->session), *of;
+	const char *uuid = cvl_session_uuid(sum->session), *of, *by;
 	const json_t *clocks, *streams;
 	char path[CVL_PATH_MAX];
 	json_t *root = derived_path(sum->session, COUNTS, false, path) ?
@@ -163,7 +163,9 @@ bool kept_load(const struct cvl_timeline *tl, struct cvl_summary *sum, struct ke
 	clocks = json_object_get(root, "clocks");
 	streams = json_object_get(root, "streams");
 	of = json_string_value(json_object_get(root, "session"));
-	good = of && !strcmp(of, uuid) && json_array_size(clocks) == sum->n_clocks &&
+	by = json_string_value(json_object_get(root, "by"));
+	good = of && by && !strcmp(of, uuid) && !strcmp(by, COEVAL_VERSION) &&
+	       json_array_size(clocks) == sum->n_clocks &&
 	       json_array_size(streams) == sum->n_streams;
 	for (size_t i = 0; i < sum->n_clocks && good; i++)
 		good = take_clock(json_array_get(clocks, i), &sum->clock[i], &ticks[i]);
