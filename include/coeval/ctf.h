@@ -225,8 +225,8 @@ CVL_API void cvl_stream_close(struct cvl_stream *stream);
 
 /**
  * Let a stream opened as growing see new data: continue after the last complete packet read. Until
- * then cvl_stream_next() finds no more. @opts: from now on, including whether it still grows. The
- * current batch stays valid.
+ * then cvl_stream_next() finds no more. @opts: from now on, including whether it still grows; of a
+ * stream that does not grow, if nothing of it was read yet. The current batch stays valid.
  */
 CVL_API int cvl_stream_grow(struct cvl_stream *stream, const struct cvl_stream_opts *opts,
 			    struct cvl_error *err);

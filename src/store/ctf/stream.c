@@ -206,10 +206,11 @@ int cvl_stream_open(struct cvl_stream **out, const struct cvl_trace *trace, size
 
 int cvl_stream_grow(struct cvl_stream *s, const struct cvl_stream_opts *opts, struct cvl_error *err)
 {
-	if (!s->opts.growing)
-		return 0;
-	take_opts(s, opts);
-	return map_file(s, err);
+	const bool grows = s->opts.growing;
+
+	if (grows || !s->begun)
+		take_opts(s, opts);
+	return grows ? map_file(s, err) : 0;
 }
 
 void cvl_stream_close(struct cvl_stream *s)
