@@ -44,6 +44,9 @@ union cvl_store_value {
 	const char *s; /* NULL is written as "" */
 };
 
+/** The disorder is to be found out. */
+#define CVL_DISORDER_MEASURED UINT64_MAX
+
 /** Description of a clock. Strings are copied. */
 struct cvl_store_desc {
 	/* name, unique in the session; letters, digits, '_', '-', '.'; not used with epoch_of */
@@ -62,7 +65,10 @@ struct cvl_store_desc {
 	struct cvl_tick after;
 	uint64_t rate_hz;    /* nominal */
 	uint64_t resolution; /* ticks between observations of the lines; 0 means 1 */
-	/* by how much a record may be given after a later one; found out if it is more */
+	/*
+	 * by how much a record may come after a later one; what comes later still is marked late.
+	 * CVL_DISORDER_MEASURED: as it is found, up to 10 s, which is known when it is finished
+	 */
 	uint64_t disorder_ticks;
 	/* claimed wall-clock time at tick 0; 0: none */
 	int64_t start_unix_ns;

@@ -295,6 +295,7 @@ static int open_writer(struct csv *c, struct cvl_error *err)
 		.channels = channel,
 		.n_channels = c->n_channels,
 		.lines_unknown = c->n_lines > 0,
+		.disorder_ticks = CVL_DISORDER_MEASURED,
 	};
 	char clock[256];
 	int rc;

@@ -617,6 +617,7 @@ static int begin(struct vcd *v, struct cvl_session *s, struct cvl_error *err)
 		.channels = v->h.channel,
 		.n_channels = v->h.n_channels,
 		.lines_unknown = v->h.n_lines > 0,
+		.disorder_ticks = CVL_DISORDER_MEASURED,
 	};
 	char clock[256];
 	int rc;

@@ -91,7 +91,7 @@ int cvl_session_add(struct cvl_session *s, const struct cvl_store_desc *desc,
 	c.start_unix_ns = d.start_unix_ns;
 	c.start_bound_ns = d.start_bound_ns;
 	c.base_tick = d.base_tick;
-	c.disorder_ticks = d.disorder_ticks;
+	c.disorder_ticks = d.disorder_ticks == CVL_DISORDER_MEASURED ? 0 : d.disorder_ticks;
 	rc = session_has_room(s, err);
 	if (rc)
 		return rc;

@@ -218,7 +218,7 @@ static void records_come_in_order(void **state)
 	int class;
 
 	(void)state;
-	open_store(&w, &class, path_of("order"), 0, &s);
+	open_store(&w, &class, path_of("order"), CVL_DISORDER_MEASURED, &s);
 	for (size_t i = 0; i < N; i++)
 		put(w, class, &list[i]);
 	ok(cvl_session_finish(s, w, (struct cvl_tick){ 0 }, &err), &err);
@@ -246,7 +246,7 @@ static void what_is_later_is_late(void **state)
 	int class;
 
 	(void)state;
-	open_store(&w, &class, path_of("late"), 0, &s);
+	open_store(&w, &class, path_of("late"), CVL_DISORDER_MEASURED, &s);
 	for (size_t i = 0; i < N; i++)
 		put(w, class, &list[i]);
 	ok(cvl_session_finish(s, w, (struct cvl_tick){ 0 }, &err), &err);
@@ -297,7 +297,7 @@ static void a_range_is_whole(void **state)
 	int class;
 
 	(void)state;
-	open_store(&w, &class, path_of("range"), 0, &s);
+	open_store(&w, &class, path_of("range"), CVL_DISORDER_MEASURED, &s);
 	for (size_t i = 0; i < N; i++)
 		put(w, class, &list[i]);
 	ok(cvl_session_finish(s, w, (struct cvl_tick){ 0 }, &err), &err);

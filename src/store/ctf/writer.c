@@ -72,6 +72,7 @@ struct cvl_writer {
 	struct sha256_ctx sha;     /* of the checksums of the packets */
 	uint64_t begin, last, max; /* ticks of the packet being filled */
 	uint64_t most;             /* of the packets before it */
+	bool measures;             /* the disorder: */
 	uint64_t disorder;         /* found so far, ticks */
 	bool open;
 	size_t n;
@@ -326,6 +327,7 @@ static int new_writer(struct cvl_writer **out, const char *path, const struct cv
 	w->lines_unknown = d->lines_unknown;
 	w->n_channels = d->n_channels;
 	w->rate_hz = d->rate_hz;
+	w->measures = d->disorder_ticks == CVL_DISORDER_MEASURED;
 	w->resolution = d->resolution ? d->resolution : 1;
 	w->start_unix_ns = d->start_unix_ns;
 	w->level_bytes = d->n_lines <= 8 ? 1 : d->n_lines <= 16 ? 2 : d->n_lines <= 32 ? 4 : 8;
@@ -618,7 +620,8 @@ static void see_disorder(struct cvl_writer *w, uint64_t tick)
 {
 	const uint64_t max = w->max > w->most ? w->max : w->most;
 
-	if (max > tick && max - tick > w->disorder && (max - tick) / w->rate_hz < DISORDER_S)
+	if (w->measures && max > tick && max - tick > w->disorder &&
+	    (max - tick) / w->rate_hz < DISORDER_S)
 		w->disorder = max - tick;
 }
 
