@@ -134,6 +134,7 @@ static void relate(struct cvl_session *s, size_t i)
 
 	c->same_as = find_same(s, i);
 	c->first_epoch = c->epoch > 1 ? find_epoch(s, c->clock, 1) : (int)i;
+	s->clock[i].epoch_before = c->epoch > 1 ? find_epoch(s, c->clock, c->epoch - 1) : -1;
 }
 
 void session_relate(struct cvl_session *s)
@@ -425,11 +426,10 @@ static int64_t begins(const struct cvl_session *s, size_t i)
 
 	for (;;) {
 		const struct cvl_clock *c = &s->clock[i].pub, *b;
-		int before;
+		const int before = s->clock[i].epoch_before;
 
 		if (c->start_unix_ns && s->has_epoch)
 			return cvl_add_sat(ns, session_wall_clock(c) - s->epoch);
-		before = c->epoch > 1 ? find_epoch(s, c->clock, c->epoch - 1) : -1;
 		if (before < 0)
 			return ns;
 		b = &s->clock[before].pub;

@@ -21,6 +21,7 @@ struct session_entry {
 	struct cvl_writer *writer;   /* while it is being written */
 	struct cvl_packets *packets; /* the same for a trace stored packet by packet */
 	struct stored stored;        /* once finished */
+	int epoch_before;            /* index of the epoch before it, or -1 */
 };
 
 struct cvl_session {

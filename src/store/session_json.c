@@ -160,6 +160,7 @@ int session_load(struct cvl_session *s, const char *path, session_reader *read_f
 			if (rc)
 				break;
 		}
+		session_relate(s);
 	}
 	json_decref(root);
 	return rc;

@@ -137,7 +137,7 @@ static struct held pop(struct hold *h)
 /* Move to the output what nothing older can come before. */
 static int release(struct hold *h, bool all)
 {
-	while (h->n && (all || h->n > HOLD_MAX ||
+	while (h->n && (all || h->n > HOLD_MAX / CVL_BATCH_MAX * h->batch ||
 			(h->max >= h->disorder && h->heap[0].tick <= h->max - h->disorder))) {
 		struct held *r;
 

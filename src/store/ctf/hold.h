@@ -15,7 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Most records that are held back, about 10 MB; with more the oldest goes out before its time. */
+/**
+ * Most records that are held back, about 10 MB, and as much less as batches are shorter than
+ * CVL_BATCH_MAX; with more the oldest goes out before its time.
+ */
 #define HOLD_MAX (1u << 17)
 
 /** A packet whose records are held: what it takes to decode their fields later. */
