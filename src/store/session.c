@@ -60,14 +60,20 @@ static void remove_empty(const struct cvl_session *s)
 	rmdir(s->path);
 }
 
+void session_forget_entries(struct cvl_session *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		session_entry_free(&s->clock[i]);
+	s->n = 0;
+}
+
 void cvl_session_close(struct cvl_session *s)
 {
 	if (!s)
 		return;
 	if (s->made && !s->n)
 		remove_empty(s);
-	for (size_t i = 0; i < s->n; i++)
-		session_entry_free(&s->clock[i]);
+	session_forget_entries(s);
 	free(s->clock);
 	if (s->lock_fd >= 0)
 		close(s->lock_fd);

@@ -47,6 +47,9 @@ struct session_entry *session_add_entry(struct cvl_session *s, const struct cvl_
 
 void session_entry_free(struct session_entry *e);
 
+/** All of them. */
+void session_forget_entries(struct cvl_session *s);
+
 /** Find anew which clocks are the same, and epochs of one. */
 void session_relate(struct cvl_session *s);
 

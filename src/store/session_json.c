@@ -2,13 +2,13 @@
 /* session.json. */
 #include "store/session_internal.h"
 
+#include "store/ctf/lock.h"
 #include "store/jsonfile.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static json_t *clock_json(const struct cvl_session *s, const struct session_entry *e)
@@ -67,23 +67,6 @@ static bool good_relative(const char *path)
 	return true;
 }
 
-/* Whether a writer still holds the lock on its stream. */
-static bool writer_alive(const char *trace)
-{
-	char path[CVL_PATH_MAX];
-	bool alive = false;
-	int fd;
-
-	if (!cvl_path_join(path, trace, "stream"))
-		return false;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		alive = flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
-		close(fd);
-	}
-	return alive;
-}
-
 static int load_clock(struct cvl_session *s, const json_t *j, const char *path, size_t i,
 		      struct cvl_error *err)
 {
@@ -116,7 +99,7 @@ static int load_clock(struct cvl_session *s, const json_t *j, const char *path, 
 	c.base_tick = (uint64_t)base;
 	c.foreign = foreign;
 	session_take_facts(j, &c);
-	c.growing = !finished && writer_alive(trace);
+	c.growing = !finished && stream_locked(trace);
 	c.unfinished = !finished && !c.growing;
 	rc = stored_load(&stored, json_object_get(j, "stored"));
 	if (rc == CVL_E_SYNTAX)
@@ -131,8 +114,8 @@ static int load_clock(struct cvl_session *s, const json_t *j, const char *path, 
 	return 0;
 }
 
-int session_load(struct cvl_session *s, const char *path, session_reader *read_file,
-		 struct cvl_error *err)
+static int load(struct cvl_session *s, const char *path, session_reader *read_file,
+		struct cvl_error *err)
 {
 	json_error_t e;
 	json_t *root = read_file(path, "coeval_session", JSONFILE_SESSION, err), *list, *j;
@@ -164,4 +147,40 @@ int session_load(struct cvl_session *s, const char *path, session_reader *read_f
 	}
 	json_decref(root);
 	return rc;
+}
+
+static bool has_unfinished(const struct cvl_session *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->clock[i].pub.unfinished)
+			return true;
+	return false;
+}
+
+/* Whether @path is another file than the one open as @fd. */
+static bool replaced(int fd, const char *path)
+{
+	struct stat was, is;
+
+	return fd >= 0 && !fstat(fd, &was) && !stat(path, &is) && was.st_ino != is.st_ino;
+}
+
+int session_load(struct cvl_session *s, const char *path, session_reader *read_file,
+		 struct cvl_error *err)
+{
+	/*
+	 * A writer that ended after the file was read is found neither alive nor finished; but it
+	 * replaced the file before it let go of its stream.
+	 */
+	for (;;) {
+		int fd = open(path, O_RDONLY | O_CLOEXEC); /* its inode is not used again */
+		int rc = load(s, path, read_file, err);
+		bool done = rc || !has_unfinished(s) || !replaced(fd, path);
+
+		if (fd >= 0)
+			close(fd);
+		if (done)
+			return rc;
+		session_forget_entries(s);
+	}
 }

@@ -2,7 +2,10 @@
 /* Clocks whose packets are received complete and stored unchanged. */
 #include "store/session_internal.h"
 
+#include "store/ctf/lock.h"
+
 #include <string.h>
+#include <unistd.h>
 
 int cvl_session_add_packets(struct cvl_session *s, const struct cvl_packets_desc *d,
 			    const struct cvl_origin *origin, struct cvl_packets **p,
@@ -107,6 +110,7 @@ int cvl_session_finish_packets(struct cvl_session *s, struct cvl_packets *p, boo
 			       struct cvl_error *err)
 {
 	struct session_entry *e = entry_of(s, p);
+	const int lock = packets_keep_lock(p);
 	int rc = cvl_packets_close(p, err);
 
 	e->packets = NULL;
@@ -114,5 +118,8 @@ int cvl_session_finish_packets(struct cvl_session *s, struct cvl_packets *p, boo
 		e->pub.unfinished = false;
 		rc = session_seal(e, NULL, err);
 	}
-	return rc ? rc : session_save(s, err);
+	rc = rc ? rc : session_save(s, err);
+	if (lock >= 0)
+		close(lock);
+	return rc;
 }

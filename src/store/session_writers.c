@@ -2,11 +2,14 @@
 /* Clocks whose records are written by a cvl_writer. */
 #include "store/session_internal.h"
 
+#include "store/ctf/lock.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* UUID of clock @e, created if it has none: another trace has the same clock. */
 static const char *shared_uuid(struct session_entry *e)
@@ -156,6 +159,7 @@ int cvl_session_resume(struct cvl_session *s, size_t i, const struct cvl_store_d
 int cvl_session_finish(struct cvl_session *s, struct cvl_writer *w, struct cvl_tick end,
 		       struct cvl_error *err)
 {
+	const int lock = writer_keep_lock(w);
 	struct cvl_stored sum;
 	int rc = cvl_writer_finish(w, end, &sum, err);
 
@@ -170,5 +174,8 @@ int cvl_session_finish(struct cvl_session *s, struct cvl_writer *w, struct cvl_t
 		if (!rc)
 			s->clock[i].pub.unfinished = false;
 	}
-	return rc ? rc : session_save(s, err);
+	rc = rc ? rc : session_save(s, err);
+	if (lock >= 0)
+		close(lock);
+	return rc;
 }

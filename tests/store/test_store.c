@@ -930,6 +930,57 @@ static void killed_writer_loses_at_most_the_packet_not_complete(void **state)
 	}
 }
 
+/* In a process of its own: clocks that are written and finished, one after another. */
+static void finish_many(const char *path)
+{
+	const struct cvl_origin origin = { .format = "test", .path = "-" };
+	struct cvl_session *s;
+	struct cvl_writer *w;
+	struct cvl_error err;
+
+	if (cvl_session_create(&s, path, &err))
+		_exit(1);
+	for (int i = 0; i < 150; i++) {
+		const struct cvl_tick end = { 100000 };
+
+		if (cvl_session_add(s, &small, &origin, &w, &err) || put_edges(w, 1, 500, &err) ||
+		    cvl_session_finish(s, w, end, &err))
+			_exit(1);
+	}
+	cvl_session_close(s);
+	_exit(0);
+}
+
+static void who_reads_while_a_writer_ends_sees_it_alive_or_finished(void **state)
+{
+	char path[512], file[600];
+	size_t opened = 0;
+	pid_t child;
+	int status;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s", path_of("finishing"));
+	snprintf(file, sizeof(file), "%s/session.json", path);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child)
+		finish_many(path);
+	while (!waitpid(child, &status, WNOHANG)) {
+		struct cvl_session *s;
+		struct cvl_error err;
+
+		if (access(file, F_OK))
+			continue;
+		ok(cvl_session_open(&s, path, NULL, &err), &err);
+		for (size_t i = 0; i < cvl_session_clocks(s); i++)
+			assert_false(cvl_session_clock(s, i)->unfinished);
+		cvl_session_close(s);
+		opened++;
+	}
+	assert_int_equal(status, 0);
+	assert_true(opened > 10);
+}
+
 static void writer_that_died_at_once_leaves_a_session_that_opens(void **state)
 {
 	static const char *const names[] = { "nothing", "metadata", "part", "abandoned" };
@@ -1012,6 +1063,7 @@ int main(void)
 		cmocka_unit_test(full_disk_is_an_error_that_leaves_what_was_written),
 		cmocka_unit_test(no_room_is_no_room_whoever_sets_the_limit),
 		cmocka_unit_test(killed_writer_loses_at_most_the_packet_not_complete),
+		cmocka_unit_test(who_reads_while_a_writer_ends_sees_it_alive_or_finished),
 		cmocka_unit_test(writer_that_died_at_once_leaves_a_session_that_opens),
 		cmocka_unit_test(finished_session_is_no_longer_unfinished),
 	};

@@ -2,13 +2,13 @@
 #include <coeval/packets.h>
 
 #include <coeval/files.h>
+#include "store/ctf/lock.h"
 #include "store/ctf/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -46,7 +46,7 @@ int cvl_packets_open(struct cvl_packets **out, const char *path, const char *met
 		free(p);
 		return rc;
 	}
-	flock(p->fd, LOCK_EX | LOCK_NB); /* shows readers that the writer is alive */
+	stream_lock(p->fd);
 	*out = p;
 	return 0;
 }
@@ -69,7 +69,7 @@ int cvl_packets_resume(struct cvl_packets **out, const char *path, uint64_t keep
 		if (p->fd < 0)
 			rc = cvl_fail_errno(err, "open", p->path);
 	}
-	if (!rc && flock(p->fd, LOCK_EX | LOCK_NB))
+	if (!rc && !stream_lock(p->fd))
 		rc = cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
 			      "%s: another capture is writing to it; stop that first", p->path);
 	if (!rc && ftruncate(p->fd, (off_t)keep))
@@ -110,6 +110,11 @@ int cvl_packets_add(struct cvl_packets *p, const void *packet, size_t n, struct 
 int cvl_packets_flush(struct cvl_packets *p, struct cvl_error *err)
 {
 	return fdatasync(p->fd) ? cvl_fail_errno(err, "write", p->path) : 0;
+}
+
+int packets_keep_lock(const struct cvl_packets *p)
+{
+	return stream_keep_lock(p->fd);
 }
 
 int cvl_packets_close(struct cvl_packets *p, struct cvl_error *err)

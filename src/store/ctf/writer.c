@@ -8,6 +8,7 @@
 #include "core/sha256.h"
 #include "core/uuid.h"
 #include "store/ctf/internal.h"
+#include "store/ctf/lock.h"
 #include "store/ctf/tsdl_put.h"
 #include "store/ctf/wire.h"
 
@@ -18,7 +19,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -289,7 +289,7 @@ static int make_files(struct cvl_writer *w, struct cvl_error *err)
 	w->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (w->fd < 0)
 		return cvl_fail_errno(err, "create", path);
-	flock(w->fd, LOCK_EX | LOCK_NB); /* shows readers that the writer is alive */
+	stream_lock(w->fd);
 	return open_index(w, O_EXCL, err);
 }
 
@@ -468,7 +468,7 @@ int cvl_writer_resume(struct cvl_writer **out, const char *path, const struct cv
 		rc = cvl_fail_errno(err, "open", file);
 		goto fail;
 	}
-	if (flock(w->fd, LOCK_EX | LOCK_NB)) {
+	if (!stream_lock(w->fd)) {
 		rc = cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s: another program is writing to it",
 			      file);
 		goto fail;
@@ -1019,6 +1019,11 @@ static int take_stock(struct cvl_writer *w, struct cvl_stored *out, struct cvl_e
 	cvl_sha256_digits(&w->sha, out->packets_sha256);
 	free(text);
 	return 0;
+}
+
+int writer_keep_lock(const struct cvl_writer *w)
+{
+	return stream_keep_lock(w->fd);
 }
 
 int cvl_writer_finish(struct cvl_writer *w, struct cvl_tick end, struct cvl_stored *stored,
