@@ -85,7 +85,6 @@ struct cvl_stream {
 
 	struct hold *hold; /* records are held back, or NULL; and how their reading ended: */
 	int held_rc;       /* 1: it has not */
-	struct cvl_error held_err;
 
 	uint64_t slot[]; /* as many as the trace's programs use */
 };
@@ -1121,15 +1120,23 @@ static int make_room(struct cvl_stream *s, struct cvl_error *err)
 	return 0;
 }
 
+/* What ended the stream with @rc: the problem of strict mode, or there was no memory. */
+static int tell_failure(const struct cvl_stream *s, int rc, struct cvl_error *err)
+{
+	if (rc != s->failed)
+		return cvl_no_memory(err);
+	if (err)
+		*err = s->failure;
+	return rc;
+}
+
 /* Next batch in the order in which records were stored. */
 static int next_stored(struct cvl_stream *s, struct cvl_batch *batch, struct cvl_error *err)
 {
 	int rc;
 
-	if (s->failed && err)
-		*err = s->failure;
 	if (s->failed)
-		return s->failed;
+		return tell_failure(s, s->failed, err);
 	if (!s->begun)
 		seek(s);
 	s->begun = true;
@@ -1180,7 +1187,7 @@ static int hold_more(struct cvl_stream *s)
 	struct cvl_batch batch;
 	int rc = 0;
 
-	s->held_rc = next_stored(s, &batch, &s->held_err);
+	s->held_rc = next_stored(s, &batch, NULL);
 	if (s->held_rc > 0) {
 		const struct hold_packet packet = {
 			.offset = s->m.bytes ? (uint64_t)(s->m.bytes - s->file) : 0,
@@ -1204,10 +1211,8 @@ int cvl_stream_next(struct cvl_stream *s, struct cvl_batch *batch, struct cvl_er
 	if (!s->hold)
 		return next_stored(s, batch, err);
 	while (!hold_take(s->hold, batch)) {
-		if (s->held_rc < 0 && err)
-			*err = s->held_err;
 		if (s->held_rc <= 0)
-			return s->held_rc;
+			return s->held_rc ? tell_failure(s, s->held_rc, err) : 0;
 		if (hold_more(s))
 			return cvl_no_memory(err);
 		if (!s->held_rc && s->opts.growing) { /* there is no more yet */
