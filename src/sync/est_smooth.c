@@ -22,115 +22,32 @@
  *
  * Noise may come in bursts. The bound accounts for the size of nearby innovations.
  */
-#include "sync/kalman.h"
 #include "sync/local.h"
-#include "sync/problem.h"
+#include "sync/smooth.h"
 #include "sync/student.h"
-#include "sync/track.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WINDOW 1536
 #define OVERLAP 128
-#define DOF 4.0          /* of Student's t */
-#define CORE 0.83        /* squared scale of the t that matches a normal in the middle */
-#define MEDIAN_1 0.455   /* of a squared standard normal variable */
 #define PASSES 3         /* of reweighting */
 #define SHOCK 30.0       /* squared auxiliary residual that makes a shock */
 #define SHOCKS_MAX 12    /* in a window */
 #define START_MARKS 16   /* to fit the initial line to */
 #define DRIFT_PRIOR 20.0 /* ppb/s */
-#define RATES 8
-#define DRIFTS 9
-#define CORRELATIONS 7
-#define CORRELATION_GAIN 4 /* of the log-likelihood, needed to accept correlation */
-#define WANDERS 4          /* searched from this index of rates on */
-#define POWERS 64          /* periods over which correlation is counted */
 /*
  * Sd covered by the bound of an offset: 99.9 %, and a margin for noise estimated from finite data;
  * more where the reference wanders, which is known less well.
  */
 #define BOUND_SD 3.7
 #define BOUND_SD_WANDER 5.0
-#define SDS 9         /* of wander, relative to the jitter; the first is none */
-#define TAUS 6        /* time constants of wander */
-#define WANDER_LOSS 1 /* of the log-likelihood, up to which wander stays possible */
-#define TAU_PERIODS 2
-#define TAU_SPANS 8
 #define AHEAD 8 /* points beyond either end; only those within AHEAD_TAUS are used */
 #define AHEAD_TAUS 4
-#define AROUND 2 /* grid steps around the likeliest that are also weighed */
-#define MAYBES (1 + (2 * AROUND + 1) * (2 * AROUND + 1))
-#define SHARE_MIN 0.02 /* of the likeliest; anything less likely is dropped */
 
-static const double rates[RATES] = { 0.1, 0.3, 1, 3, 10, 30, 100, 300 }; /* ns/s/sqrt(s) */
-static const double drifts[DRIFTS] = {
-	0.001, 0.005, 0.02, 0.06, 0.2, 0.6, 2, 8, 30
-}; /* ns/s^2/sqrt(s) */
-static const double correlations[CORRELATIONS] = { 0, 0.3, 0.6, 0.8, 0.9, 0.95, 0.98 };
-static const double sds[SDS] = { 0, 0.2, 0.4, 0.8, 1.6, 3, 6, 12, 25 };
-static const double taus[TAUS] = { 0.25, 0.5, 1, 2, 4, 8 };           /* s */
 static const double ahead[AHEAD] = { 0.25, 0.5, 1, 2, 4, 8, 16, 32 }; /* s */
 
-/* Means over the candidates, weighted by likelihood; offsets relative to the first one's. */
-struct mixture {
-	double first, offset, square, u2, rate, var_rate;
-};
-
-struct point {
-	int64_t x;
-	double z, var;     /* of the mark */
-	double weight;     /* 0: no mark, or a rejected one */
-	double jump, kick; /* variance added to phase and rate before this point */
-	double slip;       /* the same, for a known slip */
-	bool mark;
-	uint32_t source;
-	double gap,
-		/* s since the previous mark of the same source, and its z; gap 0: none */
-		z_before;
-	struct kalman_step step;
-	double u;   /* normalised innovation */
-	double loc; /* local variance relative to the usual, at least 1 */
-	double offset, var_offset, rate, var_rate, drift; /* smoothed */
-	struct mixture mixed;
-};
-
-/* A place on the grid of noise. */
-struct noise {
-	int rate, drift, correlation, sd, tau;
-	double jitter2; /* variance of the white part */
-};
-
-struct smoother {
-	struct track_setup setup;
-	struct track_report *r;
-	struct track_mark *mark;
-	size_t n;        /* marks waiting */
-	int64_t emitted; /* x up to which knots were emitted */
-	bool any;
-	struct point *p;
-	size_t n_points, cap_points;
-	size_t first, last; /* points that are the first and last marks */
-	double *scratch;
-	struct noise at;
-	struct kalman_noise q; /* noise densities of @at */
-	struct noise calm;     /* the likeliest noise without wander */
-	double calm_likelihood;
-	/*
-	 * stamps are coarser than what they stamp: their errors beat slowly and do not average out
-	 */
-	bool rounded;
-	double power[POWERS]; /* of the correlation */
-	struct knot_thinner thinner;
-	struct residual_sums residuals;
-	double jitter_sum, correlation_sum;
-	double wander2_sum, tau_sum; /* over windows with wander */
-	unsigned windows, wandering;
-};
-
-/* ---- the filter ---- */
+/* ---- how to begin ---- */
 
 /*
  * Number of first marks to begin with: no slip between them, if there are enough before the first
@@ -180,146 +97,36 @@ static struct kalman first_state(const struct smoother *s, double offset, double
 				       rate2, 0, 0, DRIFT_PRIOR * DRIFT_PRIOR } };
 }
 
-static void set_noise(struct smoother *s, struct noise at)
-{
-	s->at = at;
-	s->power[0] = 1;
-	for (int i = 1; i < POWERS; i++)
-		s->power[i] = s->power[i - 1] * correlations[at.correlation];
-	s->q = (struct kalman_noise){ rates[at.rate], drifts[at.drift],
-				      sds[at.sd] * sqrt(at.jitter2), taus[at.tau] };
-}
-
-static void set_jitter(struct smoother *s, double jitter2)
-{
-	s->at.jitter2 = jitter2;
-	s->q.wander = sds[s->at.sd] * sqrt(jitter2);
-}
-
-/* What the mark of @p reads, how, and with which variance. */
-static double reading(const struct smoother *s, const struct point *p, double h[3], double *var)
-{
-	double periods = fmax(p->gap * 1e9 / s->setup.period_ns + 0.5, 1), c = s->power[1], e;
-
-	e = p->gap > 0 && periods < POWERS ? s->power[(int)periods] : 0;
-	h[0] = 1 - e;
-	h[1] = e * p->gap;
-	h[2] = -e * p->gap * p->gap / 2;
-	*var = (s->at.jitter2 * (1 - e * e) / (1 - c * c) + p->var) / p->weight;
-	return p->z - e * p->z_before;
-}
-
-/*
- * One pass forward. Returns the log-likelihood; @n_ratio: number of normalised squared innovations
- * in scratch.
- */
-KALMAN_INLINE double pass_forward(struct smoother *s, struct kalman k, int states, bool robust,
-				  size_t *n_ratio)
-{
-	double sum = 0, product = 1; /* one logarithm for several terms */
-
-	*n_ratio = 0;
-	kalman_begin_wander(&k, &s->q);
-	for (size_t i = 0; i < s->n_points; i++) {
-		struct point *p = &s->p[i];
-		double r, g[KALMAN_ALL], f;
-
-		if (i)
-			kalman_predict(&k, p->step.dt, &s->q);
-		k.p[KALMAN_OFFSET] += p->jump + p->slip;
-		k.p[KALMAN_RATE] += p->kick;
-		p->step.predicted = k;
-		p->step.f = 0;
-		if (!(p->weight > 0))
-			continue;
-		p->step.v = reading(s, p, p->step.h, &r) - p->step.h[0] * k.a[0] -
-			    p->step.h[1] * k.a[1] - p->step.h[2] * k.a[2];
-		kalman_gain(k.p, states, p->step.h, g);
-		f = p->step.h[0] * g[0] + p->step.h[1] * g[1] + p->step.h[2] * g[2];
-		p->step.f = f + r;
-		p->step.r = r;
-		p->u = p->step.v / sqrt(f + r * p->weight);
-		if (i > s->first + 2) {
-			double u = p->step.v * p->step.v / p->step.f, t = 1 + u / (DOF * CORE);
-
-			product *= p->step.f * t * t * t * t * t; /* t^(DOF + 1) */
-			if (!(product > 1e-80 && product < 1e80)) {
-				sum -= 0.5 * log(product);
-				product = 1;
-			}
-			s->scratch[(*n_ratio)++] = u;
-			if (robust && u > 9) {
-				p->step.r = r * u / 9;
-				p->step.f = f + p->step.r;
-			}
-		}
-		kalman_update(&k, states, g, p->step.v, p->step.f);
-	}
-	return sum - 0.5 * log(product);
-}
-
-/*
- * One pass back: smoothed offsets. Returns the point before which the rate most clearly jumped, and
- * by how much (squared).
- */
-KALMAN_INLINE size_t pass_back(struct smoother *s, int states, double *shock, double *size)
-{
-	struct kalman_back b = { 0 };
-	size_t at = 0;
-
-	*shock = 0;
-	for (size_t i = s->n_points; i-- > 0;) {
-		struct point *p = &s->p[i];
-		double var;
-
-		if (p->step.f > 0)
-			kalman_take_back(&b, &p->step, states);
-		p->offset = kalman_smoothed(&p->step, states, &b, 0, &p->var_offset);
-		p->rate = kalman_smoothed(&p->step, states, &b, 1, &p->var_rate);
-		p->drift = kalman_smoothed(&p->step, states, &b, 2, &var);
-		if (i > s->first + 2 && !(p->kick > 0) && b.n[KALMAN_RATE] > 0 &&
-		    b.r[1] * b.r[1] / b.n[KALMAN_RATE] > *shock) {
-			*shock = b.r[1] * b.r[1] / b.n[KALMAN_RATE];
-			*size = b.r[1] / b.n[KALMAN_RATE];
-			at = i;
-		}
-		if (i)
-			kalman_pull_back(&b, p->step.dt, &s->q);
-	}
-	return at;
-}
-
-/* Specialised by number of states, known to the compiler. */
-static double forward(struct smoother *s, const struct kalman *k, bool robust, size_t *n_ratio)
-{
-	return s->q.wander > 0 ? pass_forward(s, *k, KALMAN_ALL, robust, n_ratio) :
-				 pass_forward(s, *k, KALMAN_CLOCK, robust, n_ratio);
-}
-
-static size_t backward(struct smoother *s, double *shock, double *size)
-{
-	return s->q.wander > 0 ? pass_back(s, KALMAN_ALL, shock, size) :
-				 pass_back(s, KALMAN_CLOCK, shock, size);
-}
-
 /* ---- one window ---- */
+
+/* Room for @more points, and what is worked out of them. */
+static int make_room(struct smoother *s, size_t more)
+{
+	struct point *p = realloc(s->p, more * sizeof(*p));
+	double *scratch, *u;
+	struct lane_reading *reading;
+
+	if (p)
+		s->p = p;
+	scratch = realloc(s->scratch, more * sizeof(*scratch));
+	if (scratch)
+		s->scratch = scratch;
+	u = realloc(s->u, more * LANES * sizeof(*u));
+	if (u)
+		s->u = u;
+	reading = realloc(s->reading, more * sizeof(*reading));
+	if (reading)
+		s->reading = reading;
+	if (!p || !scratch || !u || !reading)
+		return CVL_E_NOMEM;
+	s->cap_points = more;
+	return 0;
+}
 
 static int add_point(struct smoother *s, const struct point *p)
 {
-	if (s->n_points == s->cap_points) {
-		size_t more = s->cap_points ? 2 * s->cap_points : 2 * WINDOW;
-		struct point *grown = realloc(s->p, more * sizeof(*grown));
-		double *scratch;
-
-		if (!grown)
-			return CVL_E_NOMEM;
-		s->p = grown;
-		scratch = realloc(s->scratch, more * sizeof(*scratch));
-		if (!scratch)
-			return CVL_E_NOMEM;
-		s->scratch = scratch;
-		s->cap_points = more;
-	}
+	if (s->n_points == s->cap_points && make_room(s, 2 * s->cap_points))
+		return CVL_E_NOMEM;
 	s->p[s->n_points++] = *p;
 	return 0;
 }
@@ -328,7 +135,10 @@ static int add_point(struct smoother *s, const struct point *p)
 static int fill_up_to(struct smoother *s, int64_t from, struct point p)
 {
 	double gap = (double)(p.x - from);
-	int fill = (int)fmin(fmax(ceil(gap / TRACK_FILL_NS), 1), TRACK_FILL_MAX), rc = 0;
+	int fill = 1, rc = 0;
+
+	if (gap > TRACK_FILL_NS)
+		fill = (int)fmin(ceil(gap / TRACK_FILL_NS), TRACK_FILL_MAX);
 
 	p.step.dt = gap * 1e-9 / fill;
 	for (int k = 1; k < fill && !rc; k++) {
@@ -463,6 +273,23 @@ static double rough_jitter2(const struct smoother *s)
 	return fmax(m * m, s->setup.resolution_ns * s->setup.resolution_ns / 12 + 1e-4);
 }
 
+static double median_of_5(double v[5])
+{
+	for (int i = 1; i < 5; i++)
+		for (int k = i; k && v[k] < v[k - 1]; k--) {
+			const double swap = v[k];
+
+			v[k] = v[k - 1];
+			v[k - 1] = swap;
+		}
+	return v[2];
+}
+
+static double slope_of(const struct point *a, const struct point *b)
+{
+	return (b->z - a->z) / (double)(b->x - a->x);
+}
+
 /*
  * Marks without a neighbour near them lose their weight; where two on either side agree among
  * themselves but not across, the phase jumped. Clock wander in between (20 ppm around the median
@@ -471,6 +298,7 @@ static double rough_jitter2(const struct smoother *s)
 static void find_wild(struct smoother *s, double jitter)
 {
 	struct point *m[5] = { 0 };
+	double between[4] = { 0 }; /* slopes */
 	size_t have = 0;
 
 	for (size_t i = 0; i < s->n_points; i++) {
@@ -481,15 +309,14 @@ static void find_wild(struct smoother *s, double jitter)
 		if (!s->p[i].mark)
 			continue;
 		memmove(m, m + 1, 4 * sizeof(*m));
+		memmove(between, between + 1, 3 * sizeof(*between));
 		m[4] = &s->p[i];
+		between[3] = m[3] ? slope_of(m[3], m[4]) : 0;
 		if (++have < 5)
 			continue;
-		for (int k = 0; k < 5; k++) {
-			const struct point *a = m[k < 4 ? k : 0], *b = m[k < 4 ? k + 1 : 4];
-
-			slope[k] = (b->z - a->z) / (double)(b->x - a->x);
-		}
-		slope[0] = median_of(slope, 5);
+		memcpy(slope, between, sizeof(between));
+		slope[4] = slope_of(m[0], m[4]);
+		slope[0] = median_of_5(slope);
 		for (int k = 0; k < 5; k++)
 			y[k] = m[k]->z - m[0]->z - slope[0] * (double)(m[k]->x - m[0]->x);
 		reach = 20 * jitter + 2e-5 * (double)(m[4]->x - m[0]->x);
@@ -526,266 +353,17 @@ static void find_gaps(struct smoother *s)
 		while (k < SOURCES_KEPT - 1 && last[k] && last[k]->source != p->source)
 			k++;
 		if (last[k] && last[k]->source == p->source) {
-			p->gap = (double)(p->x - last[k]->x) * 1e-9;
+			const double gap = (double)(p->x - last[k]->x) * 1e-9;
+			const double periods = gap * 1e9 / s->setup.period_ns + 0.5;
+
+			p->gap = gap;
+			p->periods = periods < 1              ? 1 :
+				     periods < SMOOTH_PERIODS ? (unsigned)periods :
+								0;
 			p->z_before = last[k]->z;
 		}
 		memmove(last + 1, last, (size_t)k * sizeof(*last));
 		last[0] = p;
-	}
-}
-
-enum axis { RATE, DRIFT, CORRELATION, SD, TAU, AXES };
-
-/*
- * Whether wander of that time constant is distinguishable from jitter, and recurred often enough to
- * be estimated.
- */
-static bool tau_fits(const struct smoother *s, int tau)
-{
-	double span = (double)(s->mark[s->n - 1].x - s->mark[0].x);
-
-	return tau >= 0 && tau < TAUS && taus[tau] * 1e9 >= TAU_PERIODS * s->setup.period_ns &&
-	       taus[tau] * 1e9 * TAU_SPANS <= span;
-}
-
-/* One step along @axis; false at its end. Correlation and wander exclude each other. */
-static bool step_along(const struct smoother *s, enum axis axis, int by, struct noise *at)
-{
-	*at = s->at;
-	switch (axis) {
-	case RATE: at->rate += by; return at->rate >= 0 && at->rate < RATES;
-	case DRIFT: at->drift += by; return at->drift >= 0 && at->drift < DRIFTS;
-	case CORRELATION:
-		at->correlation += by;
-		return at->correlation >= 0 &&
-		       at->correlation < (s->rounded || at->sd ? 1 : CORRELATIONS);
-	case SD: at->sd += by; return s->at.sd && at->sd > 0 && at->sd < SDS;
-	case TAU: at->tau += by; return at->sd && tau_fits(s, at->tau);
-	case AXES: break;
-	}
-	return false;
-}
-
-/* Log-likelihood, the white part being scaled so that the median innovation is as expected. */
-static double likelihood(struct smoother *s, const struct kalman *start)
-{
-	double floor = s->setup.resolution_ns * s->setup.resolution_ns / 12 + 1e-4, sum = 0;
-
-	for (int i = 0; i < (s->rounded ? 1 : 3); i++) {
-		size_t n;
-		double ratio;
-
-		sum = forward(s, start, true, &n);
-		ratio = median_of(s->scratch, n) / MEDIAN_1;
-		if (!(ratio > 0) || n < 8 || fabs(ratio - 1) < 0.03 || s->rounded)
-			break;
-		set_jitter(s, fmax(s->at.jitter2 * fmin(fmax(ratio, 0.05), 20), floor));
-	}
-	return sum;
-}
-
-static double climb(struct smoother *s, const struct kalman *start)
-{
-	double best = likelihood(s, start);
-
-	for (int axis = 0, tried = 0; tried < AXES; axis = (axis + 1) % AXES, tried++)
-		for (int by = -1; by <= 1; by += 2) {
-			struct noise next;
-
-			while (step_along(s, (enum axis)axis, by, &next)) {
-				const struct noise before = s->at;
-				double l;
-
-				set_noise(s, next);
-				l = likelihood(s, start);
-				if (!(l > best + (axis == CORRELATION ? CORRELATION_GAIN : 0.5))) {
-					set_noise(s, before);
-					break;
-				}
-				best = l;
-				tried = 0;
-			}
-		}
-	return best;
-}
-
-/*
- * Climb the grid from the last window's optimum. From afar a clock that wanders much looks like a
- * quiet one with correlated jitter: where either is found, or at the start, the climb is also tried
- * from each.
- */
-static void learn_calm(struct smoother *s, const struct kalman *start)
-{
-	static const struct noise other[] = { { 1, 3, 4, 0, 0, 0 }, { 5, 6, 0, 0, 0, 0 } };
-	double best = climb(s, start);
-
-	for (size_t i = 0; i < sizeof(other) / sizeof(*other); i++) {
-		const struct noise before = s->at;
-		struct noise there = other[i];
-		double l;
-
-		if (s->windows && before.rate < WANDERS && !before.correlation && !i)
-			break;
-		there.jitter2 = before.jitter2;
-		there.correlation = s->rounded ? 0 : there.correlation;
-		set_noise(s, there);
-		l = climb(s, start);
-		if (l > best + (s->at.correlation > before.correlation ? CORRELATION_GAIN : 0))
-			best = l;
-		else
-			set_noise(s, before);
-	}
-	s->calm = s->at;
-	s->calm_likelihood = best;
-}
-
-/*
- * A clock that wanders much explains a wandering reference nearly as well: the climb begins where
- * the clock is quiet, at the best of a few places.
- */
-static void find_wander(struct smoother *s, const struct kalman *start)
-{
-	struct noise likeliest = s->at;
-	double most = -INFINITY;
-
-	for (int sd = 1; sd < SDS; sd += 2)
-		for (int tau = 0; tau < TAUS; tau += 2) {
-			const struct noise there = { .rate = 2,
-						     .drift = 3,
-						     .sd = sd,
-						     .tau = tau,
-						     .jitter2 = s->calm.jitter2 };
-			double l;
-
-			if (!tau_fits(s, tau))
-				continue;
-			set_noise(s, there);
-			l = likelihood(s, start);
-			if (l > most) {
-				most = l;
-				likeliest = s->at;
-			}
-		}
-	set_noise(s, likeliest);
-}
-
-/*
- * If the last window found wander, search for it here too; else only if the clock alone would have
- * to be a bad one.
- */
-static void learn_noise(struct smoother *s, const struct kalman *start)
-{
-	const struct noise before = s->at;
-
-	if (s->setup.noise.known) {
-		if (before.sd) {
-			set_noise(s, s->calm);
-			s->calm_likelihood = likelihood(s, start);
-			set_noise(s, before);
-		}
-		return;
-	}
-	if (before.sd)
-		set_noise(s, s->calm);
-	learn_calm(s, start);
-	if (!s->setup.pulses || s->rounded ||
-	    (s->windows && !before.sd && s->at.rate < WANDERS && !s->at.correlation))
-		return;
-	if (before.sd)
-		set_noise(s, before);
-	else
-		find_wander(s, start);
-	if (!s->at.sd || !(climb(s, start) > s->calm_likelihood - WANDER_LOSS))
-		set_noise(s, s->calm);
-}
-
-/* ---- averaging over noise models ---- */
-
-struct maybe {
-	struct noise noise;
-	double share;
-};
-
-/* Wanders near the likeliest, and none, with their likelihoods. */
-static int list_maybes(struct smoother *s, const struct kalman *start, struct maybe *list)
-{
-	const struct noise likeliest = s->at;
-	double best = s->calm_likelihood, sum = 0;
-	int n = 1, kept = 0;
-
-	list[0] = (struct maybe){ s->calm, s->calm_likelihood };
-	for (int sd = likeliest.sd - AROUND; sd <= likeliest.sd + AROUND; sd++)
-		for (int tau = likeliest.tau - AROUND; tau <= likeliest.tau + AROUND; tau++) {
-			struct noise there = likeliest;
-
-			if (sd < 1 || sd >= SDS || !tau_fits(s, tau))
-				continue;
-			there.sd = sd;
-			there.tau = tau;
-			set_noise(s, there);
-			list[n].share = likelihood(s, start);
-			list[n].noise = s->at;
-			best = fmax(best, list[n++].share);
-		}
-	for (int i = 0; i < n; i++) {
-		list[i].share = exp(list[i].share - best);
-		if (list[i].share < SHARE_MIN)
-			continue;
-		sum += list[i].share;
-		list[kept++] = list[i];
-	}
-	for (int i = 0; i < kept; i++)
-		list[i].share /= sum;
-	set_noise(s, likeliest);
-	return kept;
-}
-
-static void add_to_mixture(struct point *p, double share, bool first)
-{
-	struct mixture *m = &p->mixed;
-	double d;
-
-	if (first)
-		*m = (struct mixture){ .first = p->offset };
-	d = p->offset - m->first;
-	m->offset += share * d;
-	m->square += share * (p->var_offset + d * d);
-	m->u2 += share * p->u * p->u;
-	m->rate += share * p->rate;
-	m->var_rate += share * p->var_rate;
-}
-
-/*
- * After a few minutes the size and time constant of a reference's wander are still poorly known,
- * and bounds depend on them: output the mean of all candidates weighted by likelihood; the variance
- * includes their spread.
- */
-static void mix(struct smoother *s, const struct kalman *start)
-{
-	const struct noise likeliest = s->at;
-	struct maybe list[MAYBES];
-	double shock, size;
-	int kept = list_maybes(s, start, list);
-
-	for (int k = 0; k < kept; k++) {
-		size_t n;
-
-		set_noise(s, list[k].noise);
-		forward(s, start, false, &n);
-		backward(s, &shock, &size);
-		for (size_t i = 0; i < s->n_points; i++)
-			add_to_mixture(&s->p[i], list[k].share, !k);
-	}
-	set_noise(s, likeliest);
-	for (size_t i = 0; i < s->n_points; i++) {
-		struct point *p = &s->p[i];
-		const struct mixture *m = &p->mixed;
-
-		p->offset = m->first + m->offset;
-		p->var_offset = m->square - m->offset * m->offset;
-		p->u = sqrt(m->u2);
-		p->rate = m->rate;
-		p->var_rate = m->var_rate;
 	}
 }
 
@@ -798,8 +376,14 @@ static void reweight(struct smoother *s)
 		if (!(p->weight > 0))
 			continue;
 		p->weight = 1;
-		e = reading(s, p, h, &var) - h[0] * p->offset - h[1] * p->rate - h[2] * p->drift;
-		p->weight = (DOF + 1) / (DOF + e * e / (CORE * var));
+		if (s->at.correlation) {
+			e = smooth_reading(s, p, h, &var) - h[0] * p->offset - h[1] * p->rate -
+			    h[2] * p->drift;
+		} else {
+			e = p->z - p->offset;
+			var = s->at.jitter2 + p->var;
+		}
+		p->weight = (SMOOTH_DOF + 1) / (SMOOTH_DOF + e * e / (SMOOTH_CORE * var));
 	}
 }
 
@@ -893,7 +477,7 @@ static int smooth_window(struct smoother *s, bool last)
 	struct noise at = s->at;
 	struct kalman start;
 	double offset, slope, scale, shock, size, rough;
-	size_t n, shocks = 0;
+	size_t shocks = 0;
 	int rc = lay_out(s, last);
 
 	if (rc)
@@ -907,29 +491,29 @@ static int smooth_window(struct smoother *s, bool last)
 	} else if (!s->windows && !s->setup.noise.known) {
 		at.jitter2 = rough;
 	}
-	set_noise(s, at);
+	smooth_set_noise(s, at);
 	find_wild(s, sqrt(fmax(at.jitter2, rough)));
 	find_gaps(s);
 	start = first_state(s, offset, slope * 1e9, scale);
-	learn_noise(s, &start);
+	smooth_learn(s, &start);
 	for (;;) {
 		size_t at_shock;
 
-		forward(s, &start, true, &n);
-		at_shock = backward(s, &shock, &size);
+		smooth_forward(s, &start, true);
+		at_shock = smooth_backward(s, false, &shock, &size);
 		if (shock < SHOCK || shocks++ == SHOCKS_MAX)
 			break;
 		s->p[at_shock].kick = 10 * size * size;
 		s->setup.noise.known = false; /* this is not what it was */
-		learn_noise(s, &start);
+		smooth_learn(s, &start);
 	}
 	for (int pass = 0; pass < PASSES; pass++) {
 		reweight(s);
-		forward(s, &start, false, &n);
-		backward(s, &shock, &size);
+		smooth_forward(s, &start, false);
+		smooth_backward(s, pass == PASSES - 1, &shock, &size);
 	}
 	if (s->at.sd)
-		mix(s, &start);
+		smooth_mix(s, &start);
 	look_around(s);
 	s->jitter_sum += sqrt(s->at.jitter2 / (1 - s->power[1] * s->power[1]));
 	s->correlation_sum += s->power[1];
@@ -955,6 +539,16 @@ static struct track_noise_at kept_noise(const struct noise *n)
 					n->jitter2 };
 }
 
+static void free_smoother(struct smoother *s)
+{
+	free(s->mark);
+	free(s->p);
+	free(s->scratch);
+	free(s->u);
+	free(s->reading);
+	free(s);
+}
+
 static void *open_smooth(const struct track_setup *setup, struct track_report *r)
 {
 	struct smoother *s = calloc(1, sizeof(*s));
@@ -964,19 +558,13 @@ static void *open_smooth(const struct track_setup *setup, struct track_report *r
 	s->setup = *setup;
 	s->r = r;
 	s->thinner = (struct knot_thinner){ .r = r, .tolerance = 2 };
-	set_noise(s, setup->noise.known ? noise_of(&setup->noise.likeliest) :
-					  (struct noise){ .rate = 2, .drift = 2 });
+	smooth_set_noise(s, setup->noise.known ? noise_of(&setup->noise.likeliest) :
+						 (struct noise){ .rate = 2, .drift = 2 });
 	s->calm = setup->noise.known ? noise_of(&setup->noise.calm) : s->at;
-	s->mark = malloc(WINDOW * sizeof(*s->mark));
-	s->cap_points = 2 * WINDOW;
-	s->p = malloc(s->cap_points * sizeof(*s->p));
-	s->scratch = malloc(s->cap_points * sizeof(*s->scratch));
-	if (s->mark && s->p && s->scratch)
+	s->mark = malloc(SMOOTH_WINDOW * sizeof(*s->mark));
+	if (s->mark && !make_room(s, SMOOTH_WINDOW + SMOOTH_WINDOW / 8))
 		return s;
-	free(s->mark);
-	free(s->p);
-	free(s->scratch);
-	free(s);
+	free_smoother(s);
 	return NULL;
 }
 
@@ -989,7 +577,7 @@ static int feed_smooth(void *state, const struct track_mark *m)
 		s->r->rejected++;
 		return 0;
 	}
-	if (s->n == WINDOW) {
+	if (s->n == SMOOTH_WINDOW) {
 		rc = smooth_window(s, false);
 		memmove(s->mark, s->mark + s->n - 2 * OVERLAP, 2 * OVERLAP * sizeof(*s->mark));
 		s->n = 2 * OVERLAP;
@@ -1044,7 +632,8 @@ static double horizon(const struct smoother *s)
 		kalman_gain(k.p, KALMAN_ALL, last->h, g);
 		kalman_update(&k, KALMAN_ALL, g, last->v, last->f);
 	}
-	return period * (double)kalman_horizon(&k, &s->q, period * 1e-9, r, HORIZON_REST, WINDOW);
+	return period *
+	       (double)kalman_horizon(&k, &s->q, period * 1e-9, r, HORIZON_REST, SMOOTH_WINDOW);
 }
 
 static int close_smooth(void *state, int rc)
@@ -1070,10 +659,7 @@ static int close_smooth(void *state, int rc)
 			s->r->wander_s = s->tau_sum / s->wandering;
 		}
 	}
-	free(s->mark);
-	free(s->p);
-	free(s->scratch);
-	free(s);
+	free_smoother(s);
 	return rc;
 }
 

@@ -48,6 +48,12 @@ struct kalman {
 /** Of packed matrices: the variances of offset, rate, drift, wander and its slope. */
 enum { KALMAN_OFFSET = 0, KALMAN_RATE = 2, KALMAN_DRIFT = 5, KALMAN_WANDER = 9, KALMAN_SLOPE = 14 };
 
+/* fmax() of numbers, without a call. */
+static inline double kalman_max(double a, double b)
+{
+	return a > b ? a : b;
+}
+
 static inline int kalman_at(int i, int j)
 {
 	return i > j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i;
@@ -154,7 +160,7 @@ static inline void kalman_predict_clock(struct kalman *k, double dt)
 }
 
 /** Predict @dt seconds ahead. */
-static inline void kalman_predict(struct kalman *k, double dt, const struct kalman_noise *q)
+KALMAN_INLINE void kalman_predict(struct kalman *k, double dt, const struct kalman_noise *q)
 {
 	double q1 = q->rate * q->rate, q2 = q->drift * q->drift, *p = k->p;
 	double dt2 = dt * dt, dt3 = dt2 * dt;
@@ -173,11 +179,11 @@ static inline void kalman_predict(struct kalman *k, double dt, const struct kalm
 	} else {
 		kalman_predict_clock(k, dt);
 	}
-	p[0] += q1 * dt3 / 3 + q2 * dt3 * dt2 / 20;
-	p[1] += q1 * dt2 / 2 + q2 * dt2 * dt2 / 8;
-	p[2] += q1 * dt + q2 * dt3 / 3;
-	p[3] += q2 * dt3 / 6;
-	p[4] += q2 * dt2 / 2;
+	p[0] += q1 * (dt3 * (1.0 / 3)) + q2 * (dt3 * dt2 * (1.0 / 20));
+	p[1] += q1 * (dt2 / 2) + q2 * (dt2 * dt2 / 8);
+	p[2] += q1 * dt + q2 * (dt3 * (1.0 / 3));
+	p[3] += q2 * (dt3 * (1.0 / 6));
+	p[4] += q2 * (dt2 / 2);
 	p[5] += q2 * dt;
 }
 
@@ -197,7 +203,7 @@ KALMAN_INLINE void kalman_update(struct kalman *k, int states, const double g[KA
 		for (int j = 0; j < i; j++)
 			k->p[at++] -= gain * g[j];
 		/* rounding must not make a variance negative */
-		k->p[at] = fmax(k->p[at] - gain * g[i], 0);
+		k->p[at] = kalman_max(k->p[at] - gain * g[i], 0);
 		at++;
 	}
 }
@@ -297,6 +303,30 @@ KALMAN_INLINE void kalman_take_back(struct kalman_back *b, const struct kalman_s
 	b->r[0] = rest * b->r[0] + h[0] * (p->v * by - pull);
 }
 
+/** The same for readings of the offset alone, h = (1, 0, 0). */
+KALMAN_INLINE void kalman_take_back_offset(struct kalman_back *b, const struct kalman_step *p,
+					   int states)
+{
+	const double by = 1 / p->f, rest = p->r * by; /* 1 - g[0] */
+	double g[KALMAN_ALL], pull = 0, gm = 0;
+
+	for (int i = 1; i < states; i++) {
+		g[i] = p->predicted.p[kalman_at(i, 0)] * by;
+		pull += g[i] * b->r[i];
+	}
+	for (int i = 0; i < states; i++) {
+		double ng = 0;
+
+		for (int j = 1; j < states; j++)
+			ng += b->n[kalman_at(i, j)] * g[j];
+		b->n[kalman_at(i, 0)] = b->n[kalman_at(i, 0)] * rest - ng;
+	}
+	for (int i = 1; i < states; i++)
+		gm += g[i] * b->n[kalman_at(i, 0)];
+	b->n[0] = b->n[0] * rest - gm + by;
+	b->r[0] = rest * b->r[0] + (p->v * by - pull);
+}
+
 /** x' N x. */
 KALMAN_INLINE double kalman_quadratic(const double *n, int states, const double x[KALMAN_ALL])
 {
@@ -323,7 +353,7 @@ KALMAN_INLINE double kalman_smoothed(const struct kalman_step *step, int states,
 		c[j] = k->p[kalman_at(i, j)];
 		a += c[j] * b->r[j];
 	}
-	*var = fmax(c[i] - kalman_quadratic(b->n, states, c), 0);
+	*var = kalman_max(c[i] - kalman_quadratic(b->n, states, c), 0);
 	return a;
 }
 

@@ -21,9 +21,11 @@
 /** Squared median of the sizes of three innovations, whose mean is 1 for normal ones. */
 static inline double local_square(double a, double b, double c)
 {
-	double m = fmax(fmin(a, b), fmin(fmax(a, b), c));
+	double low = a < b ? a : b, high = a < b ? b : a, m = high < c ? high : c, square;
 
-	return fmin(1.4194 * m * m, LOCAL_MAX); /* pi / (6 - 4 sqrt(3) + pi) */
+	m = low > m ? low : m;
+	square = 1.4194 * m * m;
+	return square < LOCAL_MAX ? square : LOCAL_MAX; /* pi / (6 - 4 sqrt(3) + pi) */
 }
 
 /**
@@ -32,7 +34,7 @@ static inline double local_square(double a, double b, double c)
  */
 static inline double local_mean(double sum, double n, double luck)
 {
-	return (LOCAL_PRIOR + sum) / (LOCAL_PRIOR + n) / (1 + luck * sqrt(3 / fmax(n, 1)));
+	return (LOCAL_PRIOR + sum) / (LOCAL_PRIOR + n) / (1 + luck * sqrt(3 / (n > 1 ? n : 1)));
 }
 
 /** For online estimators: decaying sums. */
