@@ -78,6 +78,8 @@ struct smoother {
 	struct known {
 		struct noise asked, scaled;
 		double likelihood;
+		bool fits;
+		int tries;
 	} known[LANES];
 	struct knot_thinner thinner;
 	struct residual_sums residuals;
@@ -113,10 +115,11 @@ bool smooth_knows(const struct smoother *s, const struct noise *at);
 
 /**
  * Learn the likelihoods of @n noises without wander and correlation (at most LANES), which are about
- * to be asked for, at once.
+ * to be asked for, at once. @steps: they are steps from the first, and will be asked for with its
+ * white part, scaled.
  */
 void smooth_foresee(struct smoother *s, const struct kalman *start, const struct noise *list,
-		    size_t n);
+		    size_t n, bool steps);
 
 /* ---- noise: smooth_noise.c ---- */
 

@@ -46,18 +46,26 @@ static bool step_along(const struct smoother *s, enum axis axis, int by, struct 
 	return false;
 }
 
-/* Before @next is weighed, so is where we are and all that is one step from there. */
-static void look_ahead(struct smoother *s, const struct kalman *start, const struct noise *next)
+/* What is one step from here; returns how many. */
+static size_t list_steps(const struct smoother *s, struct noise *list)
 {
-	struct noise list[LANES] = { s->at };
-	size_t n = 1;
+	size_t n = 0;
 
-	if (s->at.sd || s->at.correlation || next->correlation || smooth_knows(s, next))
-		return;
 	for (int axis = RATE; axis <= DRIFT; axis++)
 		for (int by = -1; by <= 1; by += 2)
 			n += step_along(s, (enum axis)axis, by, &list[n]);
-	smooth_foresee(s, start, list, n);
+	return n;
+}
+
+/* Weigh @next, and with it all that is one step from here: at where we are, with that too. */
+static void look_ahead(struct smoother *s, const struct kalman *start, const struct noise *next)
+{
+	const bool here = next == &s->at;
+	struct noise list[LANES] = { s->at };
+
+	if (s->at.sd || s->at.correlation || next->correlation || smooth_knows(s, next))
+		return;
+	smooth_foresee(s, start, list, here + list_steps(s, list + here), here);
 }
 
 static double climb(struct smoother *s, const struct kalman *start)

@@ -7,6 +7,7 @@
 
 #define MEDIAN_1 0.455  /* of a squared standard normal variable */
 #define MEDIAN_OFF 0.03 /* by which it may be wrong */
+#define TRIES 3         /* of scaling the white part */
 
 static const double rates[SMOOTH_RATES] = { 0.1, 0.3, 1, 3, 10, 30, 100, 300 }; /* ns/s/sqrt(s) */
 static const double drifts[SMOOTH_DRIFTS] = {
@@ -253,41 +254,57 @@ static double scale_of(struct smoother *s, const double *u, size_t n, size_t ste
 	return fmin(fmax(ratio, 0.05), 20);
 }
 
-void smooth_foresee(struct smoother *s, const struct kalman *start, const struct noise *list,
-		    size_t n)
+/* Weigh noises @at of those known once more. */
+static void weigh_known(struct smoother *s, const struct kalman *start, const size_t *at, size_t n)
 {
-	size_t at[LANES], left = n; /* those to be weighed again */
+	struct lane lane[LANES];
+	size_t readings;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct noise *noise = &s->known[at[i]].scaled;
+
+		lane[i] = (struct lane){ rates[noise->rate], drifts[noise->drift], noise->jitter2,
+					 0 };
+	}
+	readings = lanes_weigh(s->reading, s->n_readings, start, lane, n, s->u);
+	for (size_t i = 0; i < n; i++) {
+		struct known *known = &s->known[at[i]];
+		const double scale = scale_of(s, s->u + i, readings, LANES);
+
+		known->likelihood = lane[i].likelihood;
+		known->fits = scale == 1;
+		known->tries++;
+		if (scale != 1)
+			known->scaled.jitter2 =
+				fmax(known->scaled.jitter2 * scale, jitter_floor(s));
+	}
+}
+
+void smooth_foresee(struct smoother *s, const struct kalman *start, const struct noise *list,
+		    size_t n, bool steps)
+{
+	size_t at[LANES], left;
 
 	if (!s->n_readings)
 		take_readings(s);
 	s->n_known = n;
-	for (size_t i = 0; i < n; i++) {
-		s->known[i] = (struct known){ list[i], list[i], 0 };
-		at[i] = i;
-	}
-	for (int pass = 0; pass < 3 && left; pass++) {
-		struct lane lane[LANES];
-		size_t readings, kept = 0;
+	for (size_t i = 0; i < n; i++)
+		s->known[i] = (struct known){ .asked = list[i], .scaled = list[i] };
+	for (;;) {
+		const double first = s->known[0].scaled.jitter2;
 
-		for (size_t i = 0; i < left; i++) {
-			const struct noise *noise = &s->known[at[i]].scaled;
-
-			lane[i] = (struct lane){ rates[noise->rate], drifts[noise->drift],
-						 noise->jitter2, 0 };
+		left = 0;
+		for (size_t i = 0; i < n; i++)
+			if (!s->known[i].fits && s->known[i].tries < TRIES)
+				at[left++] = i;
+		if (!left)
+			return;
+		weigh_known(s, start, at, left);
+		for (size_t i = 1; steps && i < n && s->known[0].scaled.jitter2 != first; i++) {
+			s->known[i] = (struct known){ .asked = list[i] };
+			s->known[i].asked.jitter2 = s->known[0].scaled.jitter2;
+			s->known[i].scaled = s->known[i].asked;
 		}
-		readings = lanes_weigh(s->reading, s->n_readings, start, lane, left, s->u);
-		for (size_t i = 0; i < left; i++) {
-			struct known *known = &s->known[at[i]];
-			double scale = scale_of(s, s->u + i, readings, LANES);
-
-			known->likelihood = lane[i].likelihood;
-			if (scale == 1)
-				continue;
-			known->scaled.jitter2 =
-				fmax(known->scaled.jitter2 * scale, jitter_floor(s));
-			at[kept++] = at[i];
-		}
-		left = kept;
 	}
 }
 
@@ -313,13 +330,13 @@ double smooth_likelihood(struct smoother *s, const struct kalman *start)
 		if (!known) {
 			const struct noise at = s->at;
 
-			smooth_foresee(s, start, &at, 1);
+			smooth_foresee(s, start, &at, 1, false);
 			known = s->known;
 		}
 		smooth_set_noise(s, known->scaled);
 		return known->likelihood;
 	}
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < TRIES; i++) {
 		double scale;
 		size_t n;
 
