@@ -784,7 +784,9 @@ int timeline_grow(struct cvl_timeline *tl, const struct cvl_session *now, struct
 		note_progress(tl, tl->source[i]);
 	}
 	tl->started = true;
-	return rc ? rc : refresh(tl, err);
+	rc = rc ? rc : refresh(tl, err);
+	tl->filled = !rc;
+	return rc;
 }
 
 bool timeline_ended(const struct cvl_timeline *tl)
