@@ -123,31 +123,34 @@ static int make_room(struct smoother *s, size_t more)
 	return 0;
 }
 
-static int add_point(struct smoother *s, const struct point *p)
+/* One more point, @dt after the last one; NULL when out of memory. */
+static struct point *add_point(struct smoother *s, int64_t x, double dt)
 {
+	struct point *p;
+
 	if (s->n_points == s->cap_points && make_room(s, 2 * s->cap_points))
-		return CVL_E_NOMEM;
-	s->p[s->n_points++] = *p;
-	return 0;
+		return NULL;
+	p = &s->p[s->n_points++];
+	memset(p, 0, sizeof(*p));
+	p->x = x;
+	p->step.dt = dt;
+	return p;
 }
 
-/* Add points after @from, so close that no clock wanders far in between, and then @p. */
-static int fill_up_to(struct smoother *s, int64_t from, struct point p)
+/* Add points after @from, so close that no clock wanders far in between, and then that at @x. */
+static struct point *fill_up_to(struct smoother *s, int64_t from, int64_t x)
 {
-	double gap = (double)(p.x - from);
-	int fill = 1, rc = 0;
+	const double gap = (double)(x - from);
+	double dt;
+	int fill = 1;
 
 	if (gap > TRACK_FILL_NS)
 		fill = (int)fmin(ceil(gap / TRACK_FILL_NS), TRACK_FILL_MAX);
-
-	p.step.dt = gap * 1e-9 / fill;
-	for (int k = 1; k < fill && !rc; k++) {
-		struct point between = { .x = from + (int64_t)(gap * k / fill),
-					 .step.dt = p.step.dt };
-
-		rc = add_point(s, &between);
-	}
-	return rc ? rc : add_point(s, &p);
+	dt = gap * 1e-9 / fill;
+	for (int k = 1; k < fill; k++)
+		if (!add_point(s, from + (int64_t)(gap * k / fill), dt))
+			return NULL;
+	return add_point(s, x, dt);
 }
 
 /*
@@ -155,22 +158,20 @@ static int fill_up_to(struct smoother *s, int64_t from, struct point p)
  */
 static int lay_slips(struct smoother *s, int64_t *from, int64_t to)
 {
-	int rc = 0;
-
 	for (size_t i = track_slip_from(&s->setup, *from);
-	     i < s->setup.n_slips && s->setup.slip[i].to <= to && !rc; i++) {
+	     i < s->setup.n_slips && s->setup.slip[i].to <= to; i++) {
 		const struct track_slip *slip = &s->setup.slip[i];
-		const struct point before = { .x = slip->from },
-				   after = { .x = slip->to,
-					     .step.dt = (double)(slip->to - slip->from) * 1e-9,
-					     .slip = slip->half_ns * slip->half_ns / 3 };
+		struct point *after;
 
-		rc = fill_up_to(s, *from, before);
-		if (!rc)
-			rc = add_point(s, &after);
+		if (!fill_up_to(s, *from, slip->from))
+			return CVL_E_NOMEM;
+		after = add_point(s, slip->to, (double)(slip->to - slip->from) * 1e-9);
+		if (!after)
+			return CVL_E_NOMEM;
+		after->slip = slip->half_ns * slip->half_ns / 3;
 		*from = slip->to;
 	}
-	return rc;
+	return 0;
 }
 
 /* Add points beyond an end for wander to decay in; none beyond a slip. */
@@ -178,20 +179,41 @@ static int lay_beyond(struct smoother *s, bool before)
 {
 	int64_t end = s->mark[before ? 0 : s->n - 1].x, at = end;
 	size_t slip = track_slip_from(&s->setup, end);
-	int rc = 0;
 
-	for (int i = 0; i < AHEAD && !rc; i++) {
-		int64_t far = (int64_t)(1e9 * ahead[before ? AHEAD - 1 - i : i]);
-		struct point p = { .x = before ? end - far : end + far };
+	for (int i = 0; i < AHEAD; i++) {
+		const int64_t far = (int64_t)(1e9 * ahead[before ? AHEAD - 1 - i : i]);
+		const int64_t x = before ? end - far : end + far;
 
-		if (before ? slip && s->setup.slip[slip - 1].to >= p.x :
-			     slip < s->setup.n_slips && s->setup.slip[slip].from <= p.x)
+		if (before ? slip && s->setup.slip[slip - 1].to >= x :
+			     slip < s->setup.n_slips && s->setup.slip[slip].from <= x)
 			continue;
-		p.step.dt = s->n_points ? (double)(p.x - at) * 1e-9 : 0;
-		at = p.x;
-		rc = add_point(s, &p);
+		if (!add_point(s, x, s->n_points ? (double)(x - at) * 1e-9 : 0))
+			return CVL_E_NOMEM;
+		at = x;
 	}
-	return rc;
+	return 0;
+}
+
+static int lay_mark(struct smoother *s, size_t i)
+{
+	const struct track_mark *m = &s->mark[i];
+	struct point *p;
+
+	if (i) {
+		int64_t from = s->mark[i - 1].x;
+
+		p = lay_slips(s, &from, m->x) ? NULL : fill_up_to(s, from, m->x);
+	} else {
+		p = add_point(s, m->x, s->first ? (double)(m->x - s->p[s->first - 1].x) * 1e-9 : 0);
+	}
+	if (!p)
+		return CVL_E_NOMEM;
+	p->z = m->offset;
+	p->var = m->var;
+	p->mark = true;
+	p->weight = 1;
+	p->source = m->source;
+	return 0;
 }
 
 static int lay_out(struct smoother *s, bool last)
@@ -202,27 +224,8 @@ static int lay_out(struct smoother *s, bool last)
 	if (s->setup.pulses && !s->any)
 		rc = lay_beyond(s, true);
 	s->first = s->n_points;
-	for (size_t i = 0; i < s->n && !rc; i++) {
-		const struct track_mark *m = &s->mark[i];
-		struct point p = { .x = m->x,
-				   .z = m->offset,
-				   .var = m->var,
-				   .mark = true,
-				   .weight = 1,
-				   .source = m->source };
-
-		if (i) {
-			int64_t from = s->mark[i - 1].x;
-
-			rc = lay_slips(s, &from, m->x);
-			if (!rc)
-				rc = fill_up_to(s, from, p);
-		} else {
-			if (s->first)
-				p.step.dt = (double)(p.x - s->p[s->first - 1].x) * 1e-9;
-			rc = add_point(s, &p);
-		}
-	}
+	for (size_t i = 0; i < s->n && !rc; i++)
+		rc = lay_mark(s, i);
 	s->last = s->n_points - 1;
 	if (s->setup.pulses && last && !rc)
 		rc = lay_beyond(s, false);
@@ -273,16 +276,17 @@ static double rough_jitter2(const struct smoother *s)
 	return fmax(m * m, s->setup.resolution_ns * s->setup.resolution_ns / 12 + 1e-4);
 }
 
-static double median_of_5(double v[5])
-{
-	for (int i = 1; i < 5; i++)
-		for (int k = i; k && v[k] < v[k - 1]; k--) {
-			const double swap = v[k];
+#define LESS(a, b) ((a) < (b) ? (a) : (b))
+#define MORE(a, b) ((a) < (b) ? (b) : (a))
 
-			v[k] = v[k - 1];
-			v[k - 1] = swap;
-		}
-	return v[2];
+/* The middle one of the fifth, and those of two pairs that are neither least nor greatest. */
+static double median_of_5(const double v[5])
+{
+	const double low = MORE(LESS(v[0], v[1]), LESS(v[2], v[3])),
+		     high = LESS(MORE(v[0], v[1]), MORE(v[2], v[3]));
+	const double a = LESS(low, high), b = MORE(low, high);
+
+	return MORE(a, LESS(b, v[4]));
 }
 
 static double slope_of(const struct point *a, const struct point *b)
