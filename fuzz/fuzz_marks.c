@@ -90,7 +90,7 @@ static void number(const struct track_mark *m, size_t n, bool numbered, int64_t 
 		list[i] = &heard[i];
 	}
 	if (numbered)
-		check_numbers(list, n, period, jump, &n_jumps);
+		check_numbers(list, n, period, jump, &n_jumps, NULL, NULL);
 	else if (count_pulses(list, n, period, 1700000000000000000 % period, n % 2 ? 200 : 0.001,
 			      &found))
 		return; /* out of memory */

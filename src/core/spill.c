@@ -93,6 +93,12 @@ void spill_rest(const struct spill *s)
 		madvise(s->at, s->room, MADV_DONTNEED);
 }
 
+void spill_scattered(const struct spill *s, bool scattered)
+{
+	if (s->file)
+		madvise(s->at, s->room, scattered ? MADV_RANDOM : MADV_NORMAL);
+}
+
 void spill_free(struct spill *s)
 {
 	if (s->file) {

@@ -25,6 +25,9 @@ int spill_room(struct spill *s, size_t bytes);
 /** Give memory back. The contents stay, and are read again when they are used. */
 void spill_rest(const struct spill *s);
 
+/** From here on elements far apart are used, or no longer: each then takes a small page. */
+void spill_scattered(const struct spill *s, bool scattered);
+
 /** @s may be {0}, and is again afterwards. */
 void spill_free(struct spill *s);
 

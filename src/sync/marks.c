@@ -66,6 +66,12 @@ static void rest(const struct marks *w)
 	spill_rest(&w->list_in);
 }
 
+/* Of a check of many. */
+static void rest_of(const void *marks)
+{
+	rest(marks);
+}
+
 /* From how many there are of each, where each one's begin; those of all have a place at the end. */
 static void begin_of_each(size_t *n, size_t all)
 {
@@ -93,12 +99,22 @@ static bool hear(const struct marks *w, size_t i, struct heard *h)
 	return within_reach(x, m->index, p->source[m->source].period_ns);
 }
 
-/* Those of a clock are in order already, unless it has aliases or went back. */
-static void sort_clock(struct heard *h, size_t n)
+/* Mark @i heard, of many that are gone through: what was gone through takes no memory. */
+static struct heard *heard_at(const struct marks *w, size_t i)
 {
-	for (size_t i = 1; i < n; i++)
-		if (by_clock(&h[i - 1], &h[i]) > 0) {
-			qsort(h, n, sizeof(*h), by_clock);
+	if (!(i % SYNC_REST_MARKS))
+		rest(w);
+	return &w->heard[i];
+}
+
+/* Those of a clock are in order already, unless it has aliases or went back. */
+static void sort_clock(const struct marks *w, size_t c)
+{
+	const size_t begin = w->begin[c], end = w->begin[c + 1];
+
+	for (size_t i = begin + 1; i < end; i++)
+		if (by_clock(heard_at(w, i) - 1, &w->heard[i]) > 0) {
+			qsort(w->heard + begin, end - begin, sizeof(*w->heard), by_clock);
 			return;
 		}
 }
@@ -127,6 +143,7 @@ static int lay_out(struct marks *w)
 	begin_of_each(w->begin, p->n_clocks);
 	begin_of_each(w->source_begin, p->n_sources);
 	memcpy(next, w->begin, p->n_clocks * sizeof(*next));
+	spill_scattered(&w->heard_in, true);
 	for (size_t i = 0; i < p->n_marks; i++) {
 		sync_rest(p, i);
 		if (!(i % SYNC_REST_MARKS))
@@ -134,20 +151,23 @@ static int lay_out(struct marks *w)
 		if (hear(w, i, &h))
 			w->heard[next[h.clock]++] = h;
 	}
+	rest(w);
+	spill_scattered(&w->heard_in, false);
 	memcpy(next, w->source_begin, p->n_sources * sizeof(*next));
 	for (size_t c = 0; c < p->n_clocks; c++) {
-		sort_clock(w->heard + w->begin[c], w->begin[c + 1] - w->begin[c]);
+		sort_clock(w, c);
 		for (size_t i = w->begin[c]; i < w->begin[c + 1]; i++)
-			w->order[next[w->heard[i].source]++] = &w->heard[i];
+			w->order[next[heard_at(w, i)->source]++] = &w->heard[i];
 		rest(w);
 	}
 	free(next);
 	return 0;
 }
 
-size_t marks_list(const struct marks *w, size_t clock, size_t source, struct heard *const **list)
+/* Where in the order marks of @source heard by @clock, or one after it, begin. */
+static size_t begin_of(const struct marks *w, size_t source, size_t clock)
 {
-	size_t low = w->source_begin[source], high = w->source_begin[source + 1], n = 0;
+	size_t low = w->source_begin[source], high = w->source_begin[source + 1];
 
 	while (low < high) {
 		size_t mid = (low + high) / 2;
@@ -157,10 +177,15 @@ size_t marks_list(const struct marks *w, size_t clock, size_t source, struct hea
 		else
 			high = mid;
 	}
-	*list = w->order + low;
-	while (low + n < w->source_begin[source + 1] && w->order[low + n]->clock == clock)
-		n++;
-	return n;
+	return low;
+}
+
+size_t marks_list(const struct marks *w, size_t clock, size_t source, struct heard *const **list)
+{
+	const size_t begin = begin_of(w, source, clock);
+
+	*list = w->order + begin;
+	return begin_of(w, source, clock + 1) - begin;
 }
 
 struct jump_seen {
@@ -228,7 +253,7 @@ static int number_source(struct marks *w, size_t source)
 		if (!n)
 			continue;
 		hearers++;
-		check_numbers(list, n, src->period_ns, jump, &n_jumps);
+		check_numbers(list, n, src->period_ns, jump, &n_jumps, rest_of, w);
 		rest(w);
 		grown = realloc(seen, (n_seen + n_jumps + 1) * sizeof(*seen));
 		if (!grown) {
@@ -309,7 +334,7 @@ static void choose_root(struct marks *w)
 static const struct heard *first_of_root(const struct marks *w, size_t c)
 {
 	for (size_t i = w->begin[c]; i < w->begin[c + 1] && !w->clock[c].group; i++)
-		if (w->heard[i].source == w->root && !w->heard[i].bad)
+		if (heard_at(w, i)->source == w->root && !w->heard[i].bad)
 			return &w->heard[i];
 	return NULL;
 }
@@ -409,7 +434,7 @@ static size_t slips_within(const struct track *t, const struct sync_clock *c)
 static bool hears_pulses_alone(const struct marks *w, size_t c)
 {
 	for (size_t i = w->begin[c]; i < w->begin[c + 1]; i++)
-		if (usable(w, &w->heard[i]) && w->p->source[w->heard[i].source].numbered)
+		if (usable(w, heard_at(w, i)) && w->p->source[w->heard[i].source].numbered)
 			return false;
 	return true;
 }
@@ -436,7 +461,7 @@ static int track_clock(struct marks *w, size_t c)
 	t->root_first = INT64_MAX;
 	t->root_last = INT64_MIN;
 	for (size_t i = w->begin[c]; i < w->begin[c + 1] && !rc; i++) {
-		const struct heard *h = &w->heard[i];
+		const struct heard *h = heard_at(w, i);
 		struct track_mark m = { .x = h->x, .source = h->source };
 		double add;
 		int64_t time;
@@ -615,7 +640,7 @@ static bool hears_tied(const struct marks *w, size_t c)
 	size_t n = 0;
 
 	for (size_t i = w->begin[c]; i < w->begin[c + 1]; i++)
-		n += usable(w, &w->heard[i]);
+		n += usable(w, heard_at(w, i));
 	rest(w);
 	return n >= TRACK_MARKS_MIN;
 }

@@ -13,6 +13,7 @@
 #define RATE_SEARCH 2000e-6
 #define AGREE 3       /* marks that confirm a jump */
 #define RATE_MARKS 16 /* marks a rate is measured over */
+#define REST 65536    /* marks between rests */
 
 struct follower {
 	struct heard *const *m;
@@ -61,25 +62,33 @@ static size_t first_good(const struct follower *f, size_t n)
 	return n;
 }
 
+/* What is not changed is not written: it may lie in a file. */
+static void judge(struct heard *m, bool bad)
+{
+	if (m->bad != bad)
+		m->bad = bad;
+}
+
 void check_numbers(struct heard *const *m, size_t n, int64_t nominal, struct number_jump *jump,
-		   size_t *n_jumps)
+		   size_t *n_jumps, void (*rest)(const void *ctx), const void *ctx)
 {
 	struct follower f = { .m = m, .period = (double)nominal };
 	size_t last = first_good(&f, n);
 
 	*n_jumps = 0;
 	for (size_t i = 0; i < last && i < n; i++)
-		m[i]->bad = last < n || n > AGREE;
+		judge(m[i], last < n || n > AGREE);
 	if (last >= n)
 		return;
 	good_mark(&f, last, (double)nominal);
 	for (size_t i = last + 1; i < n; i++) {
 		int64_t by = m[i]->number - m[last]->number, due = expected(&f, last, i);
 
-		m[i]->bad = false;
+		if (rest && !(i % REST))
+			rest(ctx);
 		if (by != due || by <= 0) {
 			if (by == due || !confirmed(&f, i, n) || *n_jumps == NUMBER_JUMPS_MAX) {
-				m[i]->bad = true;
+				judge(m[i], true);
 				continue;
 			}
 			jump[(*n_jumps)++] =
@@ -87,6 +96,7 @@ void check_numbers(struct heard *const *m, size_t n, int64_t nominal, struct num
 						      by - due };
 			f.n = 0;
 		}
+		judge(m[i], false);
 		last = i;
 		good_mark(&f, i, (double)nominal);
 	}

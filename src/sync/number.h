@@ -29,9 +29,10 @@ struct number_jump {
 /**
  * Check whether the numbers of the @n beacons of one sender at one clock, by x, fit the elapsed
  * time; those that do not become bad. @period in ns. Lasting jumps are reported, up to
- * NUMBER_JUMPS_MAX, and left as they are.
+ * NUMBER_JUMPS_MAX, and left as they are. @rest, or NULL, is called now and then: the beacons before
+ * are no longer used.
  */
 void check_numbers(struct heard *const *m, size_t n, int64_t period, struct number_jump *jump,
-		   size_t *n_jumps);
+		   size_t *n_jumps, void (*rest)(const void *ctx), const void *ctx);
 
 #endif
