@@ -15,12 +15,12 @@
 
 bool stream_lock(int fd)
 {
-	for (int i = 0; i < TRIES; i++) {
-		if (!flock(fd, LOCK_EX | LOCK_NB))
-			return true;
+	for (int i = 0; flock(fd, LOCK_EX | LOCK_NB); i++) {
+		if (errno != EWOULDBLOCK || i == TRIES) /* some file systems have no locks */
+			return false;
 		usleep(TRY_US);
 	}
-	return false;
+	return true;
 }
 
 bool stream_locked(const char *trace)
