@@ -84,6 +84,12 @@ int session_load(struct cvl_session *s, const char *path, session_reader *read_f
 
 int session_save(struct cvl_session *s, struct cvl_error *err);
 
+/**
+ * A clock ended, with @rc: save that unless it failed, and then let go of its stream, by closing
+ * @lock (or -1). Returns the first failure.
+ */
+int session_save_ended(struct cvl_session *s, int rc, int lock, struct cvl_error *err);
+
 /* ---- stated facts: session_facts.c ---- */
 
 void session_put_facts(json_t *j, const struct cvl_clock *c);

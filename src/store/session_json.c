@@ -54,6 +54,14 @@ int session_save(struct cvl_session *s, struct cvl_error *err)
 	return jsonfile_write(path, root, 0, err);
 }
 
+int session_save_ended(struct cvl_session *s, int rc, int lock, struct cvl_error *err)
+{
+	rc = rc ? rc : session_save(s, err);
+	if (lock >= 0)
+		close(lock);
+	return rc;
+}
+
 /* Whether @path stays below the session: "a..b" does, "../b" does not. */
 static bool good_relative(const char *path)
 {

@@ -5,7 +5,6 @@
 #include "store/ctf/lock.h"
 
 #include <string.h>
-#include <unistd.h>
 
 int cvl_session_add_packets(struct cvl_session *s, const struct cvl_packets_desc *d,
 			    const struct cvl_origin *origin, struct cvl_packets **p,
@@ -118,8 +117,5 @@ int cvl_session_finish_packets(struct cvl_session *s, struct cvl_packets *p, boo
 		e->pub.unfinished = false;
 		rc = session_seal(e, NULL, err);
 	}
-	rc = rc ? rc : session_save(s, err);
-	if (lock >= 0)
-		close(lock);
-	return rc;
+	return session_save_ended(s, rc, lock, err);
 }

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* UUID of clock @e, created if it has none: another trace has the same clock. */
 static const char *shared_uuid(struct session_entry *e)
@@ -174,8 +173,5 @@ int cvl_session_finish(struct cvl_session *s, struct cvl_writer *w, struct cvl_t
 		if (!rc)
 			s->clock[i].pub.unfinished = false;
 	}
-	rc = rc ? rc : session_save(s, err);
-	if (lock >= 0)
-		close(lock);
-	return rc;
+	return session_save_ended(s, rc, lock, err);
 }

@@ -99,26 +99,23 @@ static struct kalman first_state(const struct smoother *s, double offset, double
 
 /* ---- one window ---- */
 
-/* Room for @more points, and what is worked out of them. */
+/* Room for @more points; what is worked out of them lies in one block, whose contents are lost. */
 static int make_room(struct smoother *s, size_t more)
 {
+	const size_t each = (1 + LANES) * sizeof(*s->scratch) + sizeof(*s->reading);
 	struct point *p = realloc(s->p, more * sizeof(*p));
-	double *scratch, *u;
-	struct lane_reading *reading;
+	double *scratch;
 
-	if (p)
-		s->p = p;
-	scratch = realloc(s->scratch, more * sizeof(*scratch));
-	if (scratch)
-		s->scratch = scratch;
-	u = realloc(s->u, more * LANES * sizeof(*u));
-	if (u)
-		s->u = u;
-	reading = realloc(s->reading, more * sizeof(*reading));
-	if (reading)
-		s->reading = reading;
-	if (!p || !scratch || !u || !reading)
+	if (!p)
 		return CVL_E_NOMEM;
+	s->p = p;
+	scratch = malloc(more * each);
+	if (!scratch)
+		return CVL_E_NOMEM;
+	free(s->scratch);
+	s->scratch = scratch;
+	s->u = scratch + more;
+	s->reading = (struct lane_reading *)(s->u + LANES * more);
 	s->cap_points = more;
 	return 0;
 }
@@ -273,20 +270,16 @@ static double rough_jitter2(const struct smoother *s)
 		s->scratch[k++] = fabs(off) / sqrt(1 + u * u + (1 - u) * (1 - u));
 	}
 	m = 1.4826 * median_of(s->scratch, k);
-	return fmax(m * m, s->setup.resolution_ns * s->setup.resolution_ns / 12 + 1e-4);
+	return fmax(m * m, smooth_jitter_floor(s));
 }
-
-#define LESS(a, b) ((a) < (b) ? (a) : (b))
-#define MORE(a, b) ((a) < (b) ? (b) : (a))
 
 /* The middle one of the fifth, and those of two pairs that are neither least nor greatest. */
 static double median_of_5(const double v[5])
 {
-	const double low = MORE(LESS(v[0], v[1]), LESS(v[2], v[3])),
-		     high = LESS(MORE(v[0], v[1]), MORE(v[2], v[3]));
-	const double a = LESS(low, high), b = MORE(low, high);
+	const double low = greater(lesser(v[0], v[1]), lesser(v[2], v[3])),
+		     high = lesser(greater(v[0], v[1]), greater(v[2], v[3]));
 
-	return MORE(a, LESS(b, v[4]));
+	return middle(low, high, v[4]);
 }
 
 static double slope_of(const struct point *a, const struct point *b)
@@ -548,8 +541,6 @@ static void free_smoother(struct smoother *s)
 	free(s->mark);
 	free(s->p);
 	free(s->scratch);
-	free(s->u);
-	free(s->reading);
 	free(s);
 }
 

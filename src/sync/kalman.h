@@ -20,6 +20,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "sync/middle.h"
+
 #define KALMAN_CLOCK 3 /* states of a clock */
 #define KALMAN_ALL 5   /* with the reference's wander */
 #define KALMAN_PAIRS (KALMAN_ALL * (KALMAN_ALL + 1) / 2)
@@ -47,12 +49,6 @@ struct kalman {
 
 /** Of packed matrices: the variances of offset, rate, drift, wander and its slope. */
 enum { KALMAN_OFFSET = 0, KALMAN_RATE = 2, KALMAN_DRIFT = 5, KALMAN_WANDER = 9, KALMAN_SLOPE = 14 };
-
-/* fmax() of numbers, without a call. */
-static inline double kalman_max(double a, double b)
-{
-	return a > b ? a : b;
-}
 
 static inline int kalman_at(int i, int j)
 {
@@ -203,7 +199,7 @@ KALMAN_INLINE void kalman_update(struct kalman *k, int states, const double g[KA
 		for (int j = 0; j < i; j++)
 			k->p[at++] -= gain * g[j];
 		/* rounding must not make a variance negative */
-		k->p[at] = kalman_max(k->p[at] - gain * g[i], 0);
+		k->p[at] = greater(k->p[at] - gain * g[i], 0);
 		at++;
 	}
 }
@@ -353,7 +349,7 @@ KALMAN_INLINE double kalman_smoothed(const struct kalman_step *step, int states,
 		c[j] = k->p[kalman_at(i, j)];
 		a += c[j] * b->r[j];
 	}
-	*var = kalman_max(c[i] - kalman_quadratic(b->n, states, c), 0);
+	*var = greater(c[i] - kalman_quadratic(b->n, states, c), 0);
 	return a;
 }
 

@@ -12,6 +12,8 @@
 
 #include <math.h>
 
+#include "sync/middle.h"
+
 #define LOCAL_NEAR 30 /* marks; on either side, if both are known */
 #define LOCAL_FAR 80
 #define LOCAL_PRIOR 4  /* weight of the prior, in marks with usual noise */
@@ -21,11 +23,9 @@
 /** Squared median of the sizes of three innovations, whose mean is 1 for normal ones. */
 static inline double local_square(double a, double b, double c)
 {
-	double low = a < b ? a : b, high = a < b ? b : a, m = high < c ? high : c, square;
+	double m = middle(a, b, c);
 
-	m = low > m ? low : m;
-	square = 1.4194 * m * m;
-	return square < LOCAL_MAX ? square : LOCAL_MAX; /* pi / (6 - 4 sqrt(3) + pi) */
+	return lesser(1.4194 * m * m, LOCAL_MAX); /* pi / (6 - 4 sqrt(3) + pi) */
 }
 
 /**
@@ -34,7 +34,7 @@ static inline double local_square(double a, double b, double c)
  */
 static inline double local_mean(double sum, double n, double luck)
 {
-	return (LOCAL_PRIOR + sum) / (LOCAL_PRIOR + n) / (1 + luck * sqrt(3 / (n > 1 ? n : 1)));
+	return (LOCAL_PRIOR + sum) / (LOCAL_PRIOR + n) / (1 + luck * sqrt(3 / greater(n, 1)));
 }
 
 /** For online estimators: decaying sums. */

@@ -59,17 +59,13 @@ static bool within_reach(int64_t x, int64_t number, int64_t period)
 	       time > -X_MAX / 2 && time < X_MAX / 2;
 }
 
-static void rest(const struct marks *w)
+static void rest(const void *marks)
 {
+	const struct marks *w = marks;
+
 	spill_rest(&w->heard_in);
 	spill_rest(&w->order_in);
 	spill_rest(&w->list_in);
-}
-
-/* Of a check of many. */
-static void rest_of(const void *marks)
-{
-	rest(marks);
 }
 
 /* From how many there are of each, where each one's begin; those of all have a place at the end. */
@@ -253,7 +249,7 @@ static int number_source(struct marks *w, size_t source)
 		if (!n)
 			continue;
 		hearers++;
-		check_numbers(list, n, src->period_ns, jump, &n_jumps, rest_of, w);
+		check_numbers(list, n, src->period_ns, jump, &n_jumps, rest, w);
 		rest(w);
 		grown = realloc(seen, (n_seen + n_jumps + 1) * sizeof(*seen));
 		if (!grown) {

@@ -7,13 +7,14 @@
  */
 #include "sync/number.h"
 
+#include "sync/problem.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 #define RATE_SEARCH 2000e-6
 #define AGREE 3       /* marks that confirm a jump */
 #define RATE_MARKS 16 /* marks a rate is measured over */
-#define REST 65536    /* marks between rests */
 
 struct follower {
 	struct heard *const *m;
@@ -84,7 +85,7 @@ void check_numbers(struct heard *const *m, size_t n, int64_t nominal, struct num
 	for (size_t i = last + 1; i < n; i++) {
 		int64_t by = m[i]->number - m[last]->number, due = expected(&f, last, i);
 
-		if (rest && !(i % REST))
+		if (rest && !(i % SYNC_REST_MARKS))
 			rest(ctx);
 		if (by != due || by <= 0) {
 			if (by == due || !confirmed(&f, i, n) || *n_jumps == NUMBER_JUMPS_MAX) {

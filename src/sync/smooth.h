@@ -92,6 +92,9 @@ struct smoother {
 
 void smooth_set_noise(struct smoother *s, struct noise at);
 
+/** The least variance of the white part: that of a stamp's own steps. */
+double smooth_jitter_floor(const struct smoother *s);
+
 /** What the mark of @p reads, how, and with which variance. */
 double smooth_reading(const struct smoother *s, const struct point *p, double h[3], double *var);
 

@@ -4,7 +4,6 @@
  * VECTOR_NAME is the function's name, VECTOR_TARGET its attributes.
  */
 #define WIDTH (VECTOR_BYTES / 8)
-#define VECTORS (LANES / WIDTH)
 
 #define vector VECTOR_NAME(vector)
 #define mask VECTOR_NAME(mask)
@@ -118,19 +117,21 @@ VECTOR_TARGET static inline void read_one(struct filter *k, const struct lane_re
 
 VECTOR_TARGET static size_t VECTOR_NAME(weigh)(const struct lane_reading *r, size_t n,
 					       const struct kalman *start, struct lane *lane,
-					       double *u)
+					       size_t lanes, double *u)
 {
 	const double *a = start->a, *p = start->p;
 	const vector zero = { 0 };
-	struct filter k[VECTORS];
+	struct filter k[LANES / WIDTH];
+	const size_t vectors = (lanes + WIDTH - 1) / WIDTH;
 	size_t counted = 0;
 
-	for (int j = 0; j < VECTORS; j++) {
+	for (size_t j = 0; j < vectors; j++) {
 		k[j] = (struct filter){ a[0] + zero, a[1] + zero,        a[2] + zero, p[0] + zero,
 					p[1] + zero, p[2] + zero,        p[3] + zero, p[4] + zero,
 					p[5] + zero, .product = 1 + zero };
-		for (int i = 0; i < WIDTH; i++) {
-			const struct lane *l = &lane[j * WIDTH + i];
+		for (size_t i = 0; i < WIDTH; i++) {
+			const size_t at = WIDTH * j + i;
+			const struct lane *l = &lane[at < lanes ? at : 0]; /* one more, unused */
 
 			k[j].q1[i] = l->rate * l->rate;
 			k[j].q2[i] = l->drift * l->drift;
@@ -138,7 +139,7 @@ VECTOR_TARGET static size_t VECTOR_NAME(weigh)(const struct lane_reading *r, siz
 		}
 	}
 	for (size_t i = 0; i < n; i++, r++) {
-		for (int j = 0; j < VECTORS; j++) {
+		for (size_t j = 0; j < vectors; j++) {
 			if (i)
 				predict(&k[j], r->dt);
 			k[j].p00 += r->jump;
@@ -148,7 +149,7 @@ VECTOR_TARGET static size_t VECTOR_NAME(weigh)(const struct lane_reading *r, siz
 		}
 		counted += r->by_weight > 0 && r->counted;
 	}
-	for (int i = 0; i < LANES; i++)
+	for (size_t i = 0; i < lanes; i++)
 		lane[i].likelihood =
 			k[i / WIDTH].sum[i % WIDTH] - 0.5 * log(k[i / WIDTH].product[i % WIDTH]);
 	return counted;
@@ -164,7 +165,6 @@ VECTOR_TARGET static size_t VECTOR_NAME(weigh)(const struct lane_reading *r, siz
 #undef read_one
 #undef NOT_BELOW_ZERO
 #undef WIDTH
-#undef VECTORS
 #undef VECTOR_BYTES
 #undef VECTOR_NAME
 #undef VECTOR_TARGET

@@ -74,7 +74,6 @@ static double climb(struct smoother *s, const struct kalman *start)
 
 	look_ahead(s, start, &s->at);
 	best = smooth_likelihood(s, start);
-
 	for (int axis = 0, tried = 0; tried < AXES; axis = (axis + 1) % AXES, tried++)
 		for (int by = -1; by <= 1; by += 2) {
 			struct noise next;

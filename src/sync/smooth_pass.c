@@ -3,7 +3,6 @@
 #include "sync/smooth.h"
 
 #include <math.h>
-#include <string.h>
 
 #define MEDIAN_1 0.455  /* of a squared standard normal variable */
 #define MEDIAN_OFF 0.03 /* by which it may be wrong */
@@ -172,7 +171,7 @@ size_t smooth_backward(struct smoother *s, bool whole, double *shock, double *si
 
 /* ---- likelihood ---- */
 
-static double jitter_floor(const struct smoother *s)
+double smooth_jitter_floor(const struct smoother *s)
 {
 	return s->setup.resolution_ns * s->setup.resolution_ns / 12 + 1e-4;
 }
@@ -276,7 +275,7 @@ static void weigh_known(struct smoother *s, const struct kalman *start, const si
 		known->tries++;
 		if (scale != 1)
 			known->scaled.jitter2 =
-				fmax(known->scaled.jitter2 * scale, jitter_floor(s));
+				fmax(known->scaled.jitter2 * scale, smooth_jitter_floor(s));
 	}
 }
 
@@ -344,7 +343,7 @@ double smooth_likelihood(struct smoother *s, const struct kalman *start)
 		scale = scale_of(s, s->scratch, n, 1);
 		if (scale == 1)
 			break;
-		set_jitter(s, fmax(s->at.jitter2 * scale, jitter_floor(s)));
+		set_jitter(s, fmax(s->at.jitter2 * scale, smooth_jitter_floor(s)));
 	}
 	return sum;
 }
