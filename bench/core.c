@@ -217,7 +217,9 @@ static int run(const struct bench *b)
 	rc = core_scan(b);
 	if (!rc)
 		rc = import_row(b);
-	return rc ? rc : trace_rows(b);
+	if (!rc)
+		rc = trace_rows(b);
+	return rc ? rc : core_edges(b);
 }
 
 const struct bench_group bench_core = {

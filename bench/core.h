@@ -8,6 +8,9 @@
 /** Samples to edges, in this process. */
 int core_scan(const struct bench *b);
 
+/** Native edges, decoded and merged, in this process. */
+int core_edges(const struct bench *b);
+
 /** @n samples of 8 lines; on average one in @spacing differs from the one before it. */
 void core_samples(uint8_t *samples, size_t n, double spacing);
 

@@ -81,6 +81,7 @@ int grace_read(const struct bench *b, const char *path, const struct grace_reade
 	struct cvl_session *session = NULL;
 	struct cvl_timeline *timeline = NULL;
 	struct cvl_sync *sync = NULL;
+	struct cvl_block block;
 	struct cvl_slice slice;
 	struct cvl_error err;
 	int rc = cvl_session_open(&session, path, NULL, &err);
@@ -94,10 +95,11 @@ int grace_read(const struct bench *b, const char *path, const struct grace_reade
 			      sync->clock[0].reason);
 	if (!rc)
 		rc = cvl_timeline_open(&timeline, session, &all, &err);
-	while (!rc && (rc = cvl_timeline_next(timeline, &slice, &err)) > 0) {
-		read_slice(&slice, reader);
-		rc = 0;
-	}
+	while (!rc && (rc = cvl_timeline_next(timeline, &block, &err)) > 0)
+		while (cvl_block_take(&block, &slice)) {
+			read_slice(&slice, reader);
+			rc = 0;
+		}
 	cvl_timeline_close(timeline);
 	cvl_sync_free(sync);
 	cvl_session_close(session);

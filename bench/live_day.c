@@ -29,15 +29,18 @@ static const char world_text[] =
 /* All of @tl that can be read now, as a digest. */
 static int digest(struct cvl_timeline *tl, uint64_t *hash, struct cvl_error *err)
 {
+	struct cvl_block block;
 	struct cvl_slice sl;
 	int rc;
 
-	while ((rc = cvl_timeline_next(tl, &sl, err)) > 0)
-		for (size_t i = sl.begin; i < sl.end; i++) {
-			*hash = (*hash ^ sl.batch->tick[i].count) * 0x9e3779b97f4a7c15u;
-			*hash = (*hash ^ (uint64_t)sl.time[i].ns ^ sl.clock) * 0x9e3779b97f4a7c15u;
-			*hash ^= *hash >> 29;
-		}
+	while ((rc = cvl_timeline_next(tl, &block, err)) > 0)
+		while (cvl_block_take(&block, &sl))
+			for (size_t i = sl.begin; i < sl.end; i++) {
+				*hash = (*hash ^ sl.batch->tick[i].count) * 0x9e3779b97f4a7c15u;
+				*hash = (*hash ^ (uint64_t)sl.time[i].ns ^ sl.clock) *
+					0x9e3779b97f4a7c15u;
+				*hash ^= *hash >> 29;
+			}
 	return rc;
 }
 

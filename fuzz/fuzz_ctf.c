@@ -2,6 +2,7 @@
 /*
  * The first byte chooses one of a few traces, which have all kinds of types between them, and
  * whether to be strict; the rest is a stream. All of it is read, and every record's fields visited.
+ * What reads many records at a time gives the same as reading one by one.
  */
 #include <endian.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include <coeval/ctf.h>
 
 #include "../src/core/crc32c.h"
+#include "../src/store/ctf/internal.h"
 #include "../src/store/ctf/wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
@@ -221,7 +223,9 @@ static uint8_t *assemble(const uint8_t *data, size_t *n)
 		const struct wire_packet h = {
 			.magic = htole32(0xc1fc1fc1u),
 			.timestamp_begin = htole64((uint64_t)i * 1000),
-			.timestamp_end = htole64((uint64_t)i * 1000 + data[0]),
+			/* some longer than a wrap of a compact header's timestamps */
+			.timestamp_end =
+				htole64((uint64_t)i * 1000 + ((uint64_t)data[0] << data[0] % 32)),
 			.content_size = htole64(content * 8),
 			.packet_size = htole64((content + WIRE_CRC_BYTES) * 8),
 			.packet_seq_num = htole64((uint64_t)i),
@@ -240,12 +244,50 @@ static uint8_t *assemble(const uint8_t *data, size_t *n)
 	return out;
 }
 
+/* Problems, as a digest. */
+static void take_problem(void *ctx, const struct cvl_error *e)
+{
+	uint64_t *told = ctx;
+
+	*told = (*told ^ e->offset ^ (uint64_t)e->code << 56) * 0x9e3779b97f4a7c15u;
+}
+
+static void same(const struct cvl_batch *a, const struct cvl_batch *b)
+{
+	if (a->n != b->n || !a->bracket != !b->bracket)
+		abort();
+	for (size_t i = 0; i < a->n; i++)
+		if (a->tick[i].count != b->tick[i].count || a->kind[i] != b->kind[i] ||
+		    a->flags[i] != b->flags[i] || a->cls[i] != b->cls[i] ||
+		    a->value[i] != b->value[i] || a->aux[i] != b->aux[i] ||
+		    (a->bracket && a->bracket[i] != b->bracket[i]))
+			abort();
+}
+
+/* The next batch of @s, which is what @plain reads one by one. */
+static int next(struct cvl_stream *s, struct cvl_stream *plain, struct cvl_batch *b,
+		struct cvl_error *err)
+{
+	struct cvl_batch other;
+	struct cvl_error why;
+	int rc = cvl_stream_next(s, b, err);
+
+	if (cvl_stream_next(plain, &other, &why) != rc || (rc < 0 && why.offset != err->offset))
+		abort();
+	if (rc > 0)
+		same(b, &other);
+	return rc;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	uint8_t *packets = NULL;
 	struct cvl_stream_opts opts = { 0 };
-	struct cvl_stream_stats stats;
-	struct cvl_stream *s;
+	struct cvl_stream_stats stats, plain_stats;
+	struct cvl_stream *s, *plain;
+	uint64_t told = 0, told_plainly = 0;
+	const struct cvl_report report = { take_problem, &told },
+				report_plainly = { take_problem, &told_plainly };
 	struct cvl_batch b;
 	struct cvl_error err;
 	size_t which;
@@ -263,16 +305,25 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	data++, n--;
 	if (which >= FIRST_OF_OURS)
 		data = packets = assemble(data, &n);
+	opts.report = &report;
 	if (cvl_stream_memory(&s, traces[which], data, n, "fuzz", &opts, &err))
 		fail_loudly(&err);
-	while ((rc = cvl_stream_next(s, &b, &err)) > 0)
+	opts.report = &report_plainly;
+	if (cvl_stream_memory(&plain, traces[which], data, n, "fuzz", &opts, &err))
+		fail_loudly(&err);
+	stream_read_plainly(plain);
+	while ((rc = next(s, plain, &b, &err)) > 0)
 		visit_all(s, &b);
 	if (rc < 0 && (!opts.strict || rc != (int)err.code || err.offset > n))
 		abort();
 	cvl_stream_stats(s, &stats);
-	if (stats.position > stats.bytes)
+	cvl_stream_stats(plain, &plain_stats);
+	if (stats.position > stats.bytes || told != told_plainly ||
+	    stats.records != plain_stats.records || stats.late != plain_stats.late ||
+	    stats.lost != plain_stats.lost || stats.end.count != plain_stats.end.count)
 		abort();
 	cvl_stream_close(s);
+	cvl_stream_close(plain);
 	free(packets);
 	return 0;
 }

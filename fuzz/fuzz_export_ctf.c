@@ -37,6 +37,7 @@ static long use(const char *dir, const char *to, const struct cvl_report *report
 	struct cvl_timeline_opts opts = { .report = to ? &on_export : report };
 	struct cvl_session *session;
 	struct cvl_timeline *tl;
+	struct cvl_block block;
 	struct cvl_slice slice;
 	struct cvl_error err;
 	long records = 0;
@@ -49,8 +50,9 @@ static long use(const char *dir, const char *to, const struct cvl_report *report
 	}
 	if (cvl_timeline_open(&tl, session, &opts, &err))
 		abort();
-	while ((rc = cvl_timeline_next(tl, &slice, &err)) > 0)
-		records += (long)(slice.end - slice.begin);
+	while ((rc = cvl_timeline_next(tl, &block, &err)) > 0)
+		while (cvl_block_take(&block, &slice))
+			records += (long)(slice.end - slice.begin);
 	if (rc)
 		abort();
 	*unsure = 0;

@@ -309,16 +309,19 @@ int cvl_sim_demo_compare(const struct cvl_sim_demo *demo, struct cvl_session *se
 	const struct cvl_timeline_opts opts = { .nominal = nominal };
 	struct comparison k = { .low = INFINITY, .high = -INFINITY, .shift = NAN };
 	struct cvl_timeline *tl;
+	struct cvl_block block;
 	struct cvl_slice sl;
 	int rc = cvl_timeline_open(&tl, session, &opts, err);
 
 	*score = (struct cvl_sim_demo_score){ 0 };
 	if (rc)
 		return rc;
-	while ((rc = cvl_timeline_next(tl, &sl, err)) > 0)
-		for (size_t i = sl.begin; i < sl.end; i++)
-			if (sl.batch->kind[i] == CVL_EDGE && !(sl.batch->flags[i] & CVL_STATE))
-				compare_record(demo, &k, nominal, tl, &sl, i, score);
+	while ((rc = cvl_timeline_next(tl, &block, err)) > 0)
+		while (cvl_block_take(&block, &sl))
+			for (size_t i = sl.begin; i < sl.end; i++)
+				if (sl.batch->kind[i] == CVL_EDGE &&
+				    !(sl.batch->flags[i] & CVL_STATE))
+					compare_record(demo, &k, nominal, tl, &sl, i, score);
 	for (unsigned i = 0; i < OBSERVERS; i++)
 		score->unmatched += demo->observer[i].n_edges - k.next[i];
 	score->mean_ns = k.sum / (double)(score->edges ? score->edges : 1);

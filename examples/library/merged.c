@@ -44,6 +44,7 @@ int main(int argc, char **argv)
 	struct cvl_timeline_opts opts = { .report = &report };
 	struct cvl_session *session = NULL;
 	struct cvl_timeline *tl = NULL;
+	struct cvl_block block;
 	struct cvl_slice slice;
 	struct cvl_error err;
 	int rc;
@@ -61,8 +62,9 @@ int main(int argc, char **argv)
 	if (!rc)
 		rc = cvl_timeline_open(&tl, session, &opts, &err);
 	if (!rc)
-		while ((rc = cvl_timeline_next(tl, &slice, &err)) > 0)
-			print_slice(tl, &slice);
+		while ((rc = cvl_timeline_next(tl, &block, &err)) > 0)
+			while (cvl_block_take(&block, &slice))
+				print_slice(tl, &slice);
 	if (rc)
 		fprintf(stderr, "merged: %s\n", err.text);
 	if (tl)

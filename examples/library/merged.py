@@ -3,7 +3,7 @@
 """merged.c in Python, by ctypes alone: merged.py SESSION"""
 import sys
 from ctypes import (CDLL, POINTER, Structure, byref, c_char, c_char_p, c_int, c_int64, c_size_t,
-                    c_uint8, c_uint32, c_uint64, c_void_p)
+                    c_uint8, c_uint16, c_uint32, c_uint64, c_void_p)
 
 STATE = 2  # CVL_STATE: restated levels
 UNKNOWN = 2**63 - 1  # CVL_BOUND_UNKNOWN
@@ -16,11 +16,23 @@ class Error(Structure):  # struct cvl_error, coeval/error.h
 class Batch(Structure):  # struct cvl_batch, coeval/record.h
     _fields_ = [("n", c_size_t), ("tick", POINTER(c_uint64)), ("kind", POINTER(c_uint8)),
                 ("flags", POINTER(c_uint8)), ("cls", POINTER(c_uint32)),
-                ("value", POINTER(c_uint64)), ("aux", POINTER(c_uint64)), ("epoch", c_uint32),
+                ("value", POINTER(c_uint64)), ("aux", POINTER(c_uint64)),
                 ("bracket", POINTER(c_uint64))]
 
 
-class Slice(Structure):  # struct cvl_slice, coeval/timeline.h
+class Run(Structure):  # struct cvl_run, coeval/timeline.h
+    _fields_ = [("stream", c_uint32), ("begin", c_uint16), ("end", c_uint16)]
+
+
+class Part(Structure):  # struct cvl_part
+    _fields_ = [("clock", c_size_t), ("batch", POINTER(Batch)), ("time", POINTER(c_int64))]
+
+
+class Block(Structure):  # struct cvl_block
+    _fields_ = [("run", POINTER(Run)), ("n", c_size_t), ("part", POINTER(Part))]
+
+
+class Slice(Structure):  # struct cvl_slice
     _fields_ = [("clock", c_size_t), ("stream", c_size_t), ("batch", POINTER(Batch)),
                 ("time", POINTER(c_int64)), ("begin", c_size_t), ("end", c_size_t)]
 
@@ -35,7 +47,7 @@ for name, result, *arguments in (
         ("cvl_session_clock", POINTER(Clock), c_void_p, c_size_t),
         ("cvl_session_close", None, c_void_p),
         ("cvl_timeline_open", c_int, c_void_p, c_void_p, c_void_p, POINTER(Error)),
-        ("cvl_timeline_next", c_int, c_void_p, POINTER(Slice), POINTER(Error)),
+        ("cvl_timeline_next", c_int, c_void_p, POINTER(Block), POINTER(Error)),
         ("cvl_timeline_bound", c_int64, c_void_p, POINTER(Slice), c_size_t),
         ("cvl_timeline_close", None, c_void_p),
         ("cvl_kind_name", c_char_p, c_int),
@@ -58,18 +70,21 @@ def call(function, *arguments):
 
 def records(path):
     """Time and bound in ns (None: unknown), node and kind of each record, in the order of time."""
-    session, timeline, piece = c_void_p(), c_void_p(), Slice()
+    session, timeline, block = c_void_p(), c_void_p(), Block()
     call(lib.cvl_session_open, byref(session), path.encode(), None)
     try:
         call(lib.cvl_timeline_open, byref(timeline), session, None)
-        while call(lib.cvl_timeline_next, timeline, byref(piece)):
-            node = lib.cvl_session_clock(session, piece.clock).contents.node.decode()
-            batch = piece.batch.contents
-            for i in range(piece.begin, piece.end):
-                if not batch.flags[i] & STATE:
-                    bound = lib.cvl_timeline_bound(timeline, byref(piece), i)
-                    yield (piece.time[i], None if bound == UNKNOWN else bound, node,
-                           lib.cvl_kind_name(batch.kind[i]).decode())
+        while call(lib.cvl_timeline_next, timeline, byref(block)):
+            for run in block.run[:block.n]:
+                part = block.part[run.stream]
+                piece = Slice(part.clock, run.stream, part.batch, part.time, run.begin, run.end)
+                node = lib.cvl_session_clock(session, part.clock).contents.node.decode()
+                batch = part.batch.contents
+                for i in range(run.begin, run.end):
+                    if not batch.flags[i] & STATE:
+                        bound = lib.cvl_timeline_bound(timeline, byref(piece), i)
+                        yield (part.time[i], None if bound == UNKNOWN else bound, node,
+                               lib.cvl_kind_name(batch.kind[i]).decode())
     finally:
         if timeline:
             lib.cvl_timeline_close(timeline)

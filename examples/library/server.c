@@ -34,15 +34,17 @@ static bool go_on(void *ahead, uint64_t done, uint64_t total)
 
 static int print_rest(struct cvl_timeline *tl, struct cvl_error *err)
 {
+	struct cvl_block block;
 	struct cvl_slice sl;
 	int rc;
 
-	while ((rc = cvl_timeline_next(tl, &sl, err)) > 0)
-		for (size_t i = sl.begin; i < sl.end; i++)
-			printf("%" PRId64 " %" PRId64 " %s %s\n", sl.time[i].ns,
-			       cvl_timeline_bound(tl, &sl, i),
-			       cvl_session_clock(cvl_timeline_session(tl), sl.clock)->node,
-			       cvl_kind_name((enum cvl_kind)sl.batch->kind[i]));
+	while ((rc = cvl_timeline_next(tl, &block, err)) > 0)
+		while (cvl_block_take(&block, &sl))
+			for (size_t i = sl.begin; i < sl.end; i++)
+				printf("%" PRId64 " %" PRId64 " %s %s\n", sl.time[i].ns,
+				       cvl_timeline_bound(tl, &sl, i),
+				       cvl_session_clock(cvl_timeline_session(tl), sl.clock)->node,
+				       cvl_kind_name((enum cvl_kind)sl.batch->kind[i]));
 	return rc;
 }
 
@@ -68,10 +70,8 @@ static int obey(const char *line, char *ahead, struct cvl_session **s, struct cv
 
 	if (!strncmp(line, "follow ", 7))
 		return follow(line + 7, ahead, err);
-	if (!strncmp(line, "open ", 5)) {
-		cvl_session_close(*s);
-		return cvl_session_open(s, line + 5, NULL, err);
-	}
+	if (!strncmp(line, "open ", 5))
+		return cvl_session_close(*s), cvl_session_open(s, line + 5, NULL, err);
 	if (!*s || sscanf(line, "range %" SCNd64 "%" SCNd64, &o.from.ns, &o.until.ns) != 2)
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "no command, or no session");
 	rc = cvl_timeline_open(&tl, *s, &o, err);

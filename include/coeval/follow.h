@@ -13,8 +13,9 @@
  * The time and memory for a new second do not depend on how many there were before.
  *
  *   while ((rc = cvl_follow_wait(f, -1, err)) > 0 && rc != CVL_FOLLOW_ENDED)
- *           while ((more = cvl_timeline_next(cvl_follow_timeline(f), &slice, err)) > 0)
- *                   ... cvl_analysis_push(a, &slice, err) ...
+ *           while ((more = cvl_timeline_next(cvl_follow_timeline(f), &block, err)) > 0)
+ *                   while (cvl_block_take(&block, &slice))
+ *                           ... cvl_analysis_push(a, &slice, err) ...
  *
  * One thread at a time, but for cvl_follow_cancel().
  */

@@ -2,8 +2,8 @@
 /**
  * The timeline: all streams of a session merged through their clock maps, in time order.
  *
- * It is read as slices: runs of records of one stream that precede all others. Memory is one batch
- * per stream, however long the session. One thread at a time.
+ * It is read in blocks: runs of records of one stream each, in the order of time. Memory is one
+ * batch per stream, however long the session. One thread at a time.
  *
  * In each stream whose levels are known at the begin of a range, the range begins with a CVL_STATE
  * edge that restates them.
@@ -31,14 +31,48 @@ struct cvl_timeline_opts {
 	struct cvl_progress progress; /* in bytes; it cancels cvl_timeline_next() */
 };
 
-/** Records [begin, end) of @batch; time[i] belongs to record i. Valid until the next call. */
+/** Records [begin, end) of the batch of stream number @stream in this timeline. */
+struct cvl_run {
+	uint32_t stream;
+	uint16_t begin, end;
+};
+
+/** What a stream has at hand; time[i] belongs to record i of the batch. */
+struct cvl_part {
+	size_t clock; /* index in the session */
+	const struct cvl_batch *batch;
+	const struct cvl_time *time;
+};
+
+/** Runs in the order of time. All of it is valid until the next call of cvl_timeline_next(). */
+struct cvl_block {
+	const struct cvl_run *run;
+	size_t n;                    /* runs */
+	const struct cvl_part *part; /* by stream, of those with a run */
+};
+
+/** A run with what it belongs to: records [begin, end) of @batch. */
 struct cvl_slice {
-	size_t clock;  /* index in the session */
-	size_t stream; /* number of the stream in this timeline */
+	size_t clock, stream;
 	const struct cvl_batch *batch;
 	const struct cvl_time *time;
 	size_t begin, end;
 };
+
+/** Take the first run off @block, as a slice. False: there is none. */
+static inline bool cvl_block_take(struct cvl_block *block, struct cvl_slice *slice)
+{
+	const struct cvl_run *r = block->run;
+	const struct cvl_part *p;
+
+	if (!block->n)
+		return false;
+	p = &block->part[r->stream];
+	*slice = (struct cvl_slice){ p->clock, r->stream, p->batch, p->time, r->begin, r->end };
+	block->run++;
+	block->n--;
+	return true;
+}
 
 /**
  * Open @session, which must outlive it, at its beginning; @opts may be NULL. CVL_E_IO, CVL_E_NOMEM,
@@ -49,10 +83,10 @@ CVL_API int cvl_timeline_open(struct cvl_timeline **tl, struct cvl_session *sess
 CVL_API void cvl_timeline_close(struct cvl_timeline *tl);
 
 /**
- * Next slice: 1 and @slice filled, 0 at the end, or a negative code. Times do not decrease except
- * at CVL_LATE.
+ * Next block: 1 and @block filled, 0 at the end, or a negative code. Times do not decrease except at
+ * CVL_LATE.
  */
-CVL_API int cvl_timeline_next(struct cvl_timeline *tl, struct cvl_slice *slice,
+CVL_API int cvl_timeline_next(struct cvl_timeline *tl, struct cvl_block *block,
 			      struct cvl_error *err);
 
 /** What is wanted of a stream. */
@@ -66,10 +100,10 @@ struct cvl_pick {
 
 /**
  * Deliver of stream @stream only what @pick selects; the rest is left out before streams are
- * merged. Call it before the first slice. Gaps, slips, late records and edges by which levels
+ * merged. Call it before the first block. Gaps, slips, late records and edges by which levels
  * become known come all the same, as do the first and last record of each batch, which show how far
  * the stream reaches. Ignored with a range, since the levels at its begin may come from any record.
- * @pick must outlive the last slice; NULL: everything.
+ * @pick must outlive the last block; NULL: everything.
  */
 CVL_API void cvl_timeline_pick(struct cvl_timeline *tl, size_t stream, const struct cvl_pick *pick);
 

@@ -62,15 +62,17 @@ static bool add_wish(struct wanted *w, struct cvl_analysis *a)
 static int read_all(struct cvl_timeline *tl, struct cvl_analysis *const *a, size_t n,
 		    struct cvl_error *err)
 {
+	struct cvl_block block;
 	struct cvl_slice slice;
 	int rc;
 
-	while ((rc = cvl_timeline_next(tl, &slice, err)) > 0)
-		for (size_t i = 0; i < n; i++) {
-			rc = cvl_analysis_push(a[i], &slice, err);
-			if (rc)
-				return rc;
-		}
+	while ((rc = cvl_timeline_next(tl, &block, err)) > 0)
+		while (cvl_block_take(&block, &slice))
+			for (size_t i = 0; i < n; i++) {
+				rc = cvl_analysis_push(a[i], &slice, err);
+				if (rc)
+					return rc;
+			}
 	for (size_t i = 0; i < n && !rc; i++)
 		rc = cvl_analysis_end(a[i], cvl_timeline_until(tl), err);
 	return rc;

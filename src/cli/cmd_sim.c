@@ -158,15 +158,16 @@ static int count_records(const char *path, uint64_t *n, struct cvl_error *err)
 	const struct cvl_timeline_opts opts = { .nominal = true };
 	struct cvl_session *session;
 	struct cvl_timeline *tl = NULL;
-	struct cvl_slice slice;
+	struct cvl_block block;
 	int rc = cvl_session_open(&session, path, NULL, err);
 
 	*n = 0;
 	if (rc)
 		return rc;
 	rc = cvl_timeline_open(&tl, session, &opts, err);
-	while (!rc && (rc = cvl_timeline_next(tl, &slice, err)) > 0) {
-		*n += slice.end - slice.begin;
+	while (!rc && (rc = cvl_timeline_next(tl, &block, err)) > 0) {
+		for (size_t i = 0; i < block.n; i++)
+			*n += block.run[i].end - block.run[i].begin;
 		rc = 0;
 	}
 	if (tl)

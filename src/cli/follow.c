@@ -147,11 +147,13 @@ static int flush(struct following *w, bool last, struct cvl_error *err)
 static int take(struct following *w, struct cvl_error *err)
 {
 	struct cvl_timeline *tl = cvl_follow_timeline(w->f);
+	struct cvl_block block;
 	struct cvl_slice sl;
 	int rc = tl != w->tl ? change(w, tl, err) : 0;
 
-	while (tl && !rc && !interrupted && (rc = cvl_timeline_next(tl, &sl, err)) > 0)
-		rc = slice(w, &sl, err);
+	while (tl && !rc && !interrupted && (rc = cvl_timeline_next(tl, &block, err)) > 0)
+		for (rc = 0; !rc && !interrupted && cvl_block_take(&block, &sl);)
+			rc = slice(w, &sl, err);
 	if (!rc && !interrupted) {
 		w->last = cvl_follow_settled(w->f);
 		if (w->last.ns > INT64_MIN && w->last.ns < INT64_MAX)

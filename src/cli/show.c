@@ -121,13 +121,16 @@ int show_flush(struct show *s, struct cvl_error *err)
 
 int show_timeline(struct show *s, struct cvl_timeline *tl, struct cvl_error *err)
 {
+	struct cvl_block block;
 	struct cvl_slice slice;
 	int rc = show_begin(s, tl, err);
 
 	if (rc)
 		return rc;
-	while (!show_is_over(s) && (rc = cvl_timeline_next(tl, &slice, err)) > 0) {
-		rc = show_slice(s, &slice, err);
+	while (!show_is_over(s) && (rc = cvl_timeline_next(tl, &block, err)) > 0) {
+		rc = 0;
+		while (!rc && !show_is_over(s) && cvl_block_take(&block, &slice))
+			rc = show_slice(s, &slice, err);
 		if (rc)
 			break;
 	}

@@ -104,6 +104,7 @@ int changes_read(const struct changes *c, struct cvl_timeline *tl, struct cvl_er
 {
 	size_t n = cvl_timeline_streams(tl);
 	struct walk w = { .c = c, .stream = calloc(n + 1, sizeof(*w.stream)) };
+	struct cvl_block block;
 	struct cvl_slice slice;
 	bool more = true;
 	int rc = 0;
@@ -117,9 +118,10 @@ int changes_read(const struct changes *c, struct cvl_timeline *tl, struct cvl_er
 		if (cvl_trace_ours(trace))
 			w.stream[i].lines = lines > CVL_LINES_MAX ? CVL_LINES_MAX : (unsigned)lines;
 	}
-	while (more && (rc = cvl_timeline_next(tl, &slice, err)) > 0)
-		for (size_t i = slice.begin; i < slice.end && more; i++)
-			more = put_record(&w, &slice, i);
+	while (more && (rc = cvl_timeline_next(tl, &block, err)) > 0)
+		while (more && cvl_block_take(&block, &slice))
+			for (size_t i = slice.begin; i < slice.end && more; i++)
+				more = put_record(&w, &slice, i);
 	if (rc >= 0)
 		tell(&w, tl);
 	free(w.stream);

@@ -134,6 +134,7 @@ static int export_csv(struct cvl_timeline *tl, const char *path, struct cvl_erro
 {
 	struct csv *c = calloc(1, sizeof(*c));
 	size_t n = cvl_timeline_streams(tl);
+	struct cvl_block block;
 	struct cvl_slice slice;
 	int rc;
 
@@ -148,9 +149,10 @@ static int export_csv(struct cvl_timeline *tl, const char *path, struct cvl_erro
 	if (rc)
 		goto out;
 	cvl_out_text(&c->out, "time_s,bound_ns,clock,kind,name,value,detail\n");
-	while (!c->out.error && !c->out.closed && (rc = cvl_timeline_next(tl, &slice, err)) > 0)
-		for (size_t i = slice.begin; i < slice.end && rc >= 0; i++)
-			rc = put_record(c, &slice, i, err);
+	while (!c->out.error && !c->out.closed && (rc = cvl_timeline_next(tl, &block, err)) > 0)
+		while (rc >= 0 && cvl_block_take(&block, &slice))
+			for (size_t i = slice.begin; i < slice.end && rc >= 0; i++)
+				rc = put_record(c, &slice, i, err);
 	rc = rc < 0 ? (cvl_out_close(&c->out, NULL), rc) : cvl_out_close(&c->out, err);
 out:
 	if (c)

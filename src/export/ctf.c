@@ -700,24 +700,32 @@ static int close_files(struct exporter *x, int rc, struct cvl_error *err)
 	return rc;
 }
 
+static int put_slice(struct exporter *x, struct cvl_levels *l, const struct cvl_slice *sl,
+		     struct cvl_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = sl->begin; i < sl->end && !rc; i++) {
+		bool edge = sl->batch->kind[i] == CVL_EDGE;
+		uint64_t known = l->known, changed = edge ? cvl_levels_take(l, sl->batch, i) : 0;
+
+		if (!edge || !(sl->batch->flags[i] & CVL_STATE) || changed || known != l->known)
+			rc = put_record(x, sl, i, changed, err);
+	}
+	return rc;
+}
+
 static int write_all(struct exporter *x, struct cvl_error *err)
 {
 	struct cvl_levels *levels = calloc(x->survey.n + 1, sizeof(*levels));
+	struct cvl_block block;
 	struct cvl_slice slice;
 	int rc = levels ? 0 : cvl_no_memory(err);
 
-	while (!rc && (rc = cvl_timeline_next(x->tl, &slice, err)) > 0) {
+	while (!rc && (rc = cvl_timeline_next(x->tl, &block, err)) > 0) {
 		rc = 0;
-		for (size_t i = slice.begin; i < slice.end && !rc; i++) {
-			struct cvl_levels *l = &levels[slice.stream];
-			bool edge = slice.batch->kind[i] == CVL_EDGE;
-			uint64_t known = l->known,
-				 changed = edge ? cvl_levels_take(l, slice.batch, i) : 0;
-
-			if (!edge || !(slice.batch->flags[i] & CVL_STATE) || changed ||
-			    known != l->known)
-				rc = put_record(x, &slice, i, changed, err);
-		}
+		while (!rc && cvl_block_take(&block, &slice))
+			rc = put_slice(x, &levels[slice.stream], &slice, err);
 	}
 	free(levels);
 	return rc;

@@ -88,14 +88,16 @@ static int put(struct ett_text *t, struct cvl_timeline *tl, const struct cvl_sli
 static int export_ett(struct cvl_timeline *tl, const char *path, struct cvl_error *err)
 {
 	struct ett_text t = { .gaps = 0 };
+	struct cvl_block block;
 	struct cvl_slice slice;
 	int rc = cvl_out_open(&t.out, path, err);
 
 	if (rc)
 		return rc;
-	while (!t.out.error && !t.out.closed && (rc = cvl_timeline_next(tl, &slice, err)) > 0)
-		for (size_t i = slice.begin; i < slice.end && rc >= 0; i++)
-			rc = put(&t, tl, &slice, i, err);
+	while (!t.out.error && !t.out.closed && (rc = cvl_timeline_next(tl, &block, err)) > 0)
+		while (rc >= 0 && cvl_block_take(&block, &slice))
+			for (size_t i = slice.begin; i < slice.end && rc >= 0; i++)
+				rc = put(&t, tl, &slice, i, err);
 	if (rc >= 0 && t.gaps)
 		changes_tell(tl, "ett-text has no gaps: %" PRIu64 " of them left out", t.gaps);
 	if (rc >= 0 && !t.events && !t.out.error && !t.out.closed)

@@ -21,11 +21,11 @@ const struct cvl_exporter *cvl_exporter_find(const char *name)
 
 static int export_null(struct cvl_timeline *tl, const char *path, struct cvl_error *err)
 {
-	struct cvl_slice slice;
+	struct cvl_block block;
 	int rc;
 
 	(void)path;
-	while ((rc = cvl_timeline_next(tl, &slice, err)) > 0)
+	while ((rc = cvl_timeline_next(tl, &block, err)) > 0)
 		;
 	return rc;
 }

@@ -393,14 +393,16 @@ no_memory:
 static int export_perfetto(struct cvl_timeline *tl, const char *path, struct cvl_error *err)
 {
 	struct exporter x = { .tl = tl, .err = err };
+	struct cvl_block block;
 	struct cvl_slice slice;
 	int rc = prepare(&x, path), closed = 0;
 
 	while (!rc && !x.p->out.error && !x.p->out.closed &&
-	       (rc = cvl_timeline_next(tl, &slice, err)) > 0) {
+	       (rc = cvl_timeline_next(tl, &block, err)) > 0) {
 		rc = 0;
-		for (size_t i = slice.begin; i < slice.end && !rc; i++)
-			rc = put_record(&x, &slice, i);
+		while (!rc && cvl_block_take(&block, &slice))
+			for (size_t i = slice.begin; i < slice.end && !rc; i++)
+				rc = put_record(&x, &slice, i);
 	}
 	if (x.p) {
 		if (x.p->crowded)

@@ -248,6 +248,7 @@ static void put_record(struct vcd *v, const struct cvl_slice *sl, size_t i, int6
 static int export_vcd(struct cvl_timeline *tl, const char *path, struct cvl_error *err)
 {
 	struct vcd *v = calloc(1, sizeof(*v));
+	struct cvl_block block;
 	struct cvl_slice slice;
 	int64_t zero;
 	int rc;
@@ -266,9 +267,10 @@ static int export_vcd(struct cvl_timeline *tl, const char *path, struct cvl_erro
 	zero = v->survey.any && v->survey.first.ns < 0 ? v->survey.first.ns : 0;
 	put_header(v, zero);
 	put_dumpvars(v);
-	while (!v->out.error && !v->out.closed && (rc = cvl_timeline_next(tl, &slice, err)) > 0)
-		for (size_t i = slice.begin; i < slice.end; i++)
-			put_record(v, &slice, i, zero);
+	while (!v->out.error && !v->out.closed && (rc = cvl_timeline_next(tl, &block, err)) > 0)
+		while (cvl_block_take(&block, &slice))
+			for (size_t i = slice.begin; i < slice.end; i++)
+				put_record(v, &slice, i, zero);
 	if (v->gaps_open)
 		end_gaps(v, INT64_MAX - 1);
 	rc = rc < 0 ? (cvl_out_close(&v->out, NULL), rc) : cvl_out_close(&v->out, err);

@@ -45,11 +45,31 @@ static int add(struct edges *e, const struct cvl_timeline *tl, const struct cvl_
 	return 0;
 }
 
+/* Rises of line @bit (negative: the stream has none); @levels before and after. */
+static int rises(struct edges *e, struct cvl_timeline *tl, const struct cvl_slice *sl, int bit,
+		 uint64_t *levels)
+{
+	int rc = 0;
+
+	for (size_t i = sl->begin; i < sl->end && !rc; i++) {
+		if (sl->batch->kind[i] == CVL_GAP)
+			*levels = UINT64_MAX;
+		if (sl->batch->kind[i] != CVL_EDGE || bit < 0)
+			continue;
+		if (~*levels >> bit & sl->batch->value[i] >> bit & 1 &&
+		    cvl_timeline_bound_kind(tl, sl->clock) != CVL_BOUND_NONE)
+			rc = add(e, tl, sl, i);
+		*levels = sl->batch->value[i] | sl->batch->aux[i];
+	}
+	return rc;
+}
+
 static int gather(struct edges *e, struct cvl_timeline *tl, const char *line, struct cvl_error *err)
 {
 	size_t n = cvl_timeline_streams(tl);
 	int *bit = malloc((n + 1) * sizeof(*bit));
 	uint64_t *levels = calloc(n + 1, sizeof(*levels));
+	struct cvl_block block;
 	struct cvl_slice sl;
 	int rc = bit && levels ? 0 : CVL_E_NOMEM;
 	bool any = false;
@@ -61,20 +81,10 @@ static int gather(struct edges *e, struct cvl_timeline *tl, const char *line, st
 	}
 	if (!rc && !any)
 		rc = lines_none(tl, line, err);
-	while (!rc && (rc = cvl_timeline_next(tl, &sl, err)) > 0) {
+	while (!rc && (rc = cvl_timeline_next(tl, &block, err)) > 0) {
 		rc = 0;
-		for (size_t i = sl.begin; i < sl.end && !rc; i++) {
-			int b = bit[sl.stream];
-
-			if (sl.batch->kind[i] == CVL_GAP)
-				levels[sl.stream] = UINT64_MAX;
-			if (sl.batch->kind[i] != CVL_EDGE || b < 0)
-				continue;
-			if (~levels[sl.stream] >> b & sl.batch->value[i] >> b & 1 &&
-			    cvl_timeline_bound_kind(tl, sl.clock) != CVL_BOUND_NONE)
-				rc = add(e, tl, &sl, i);
-			levels[sl.stream] = sl.batch->value[i] | sl.batch->aux[i];
-		}
+		while (!rc && cvl_block_take(&block, &sl))
+			rc = rises(e, tl, &sl, bit[sl.stream], &levels[sl.stream]);
 	}
 	free(bit);
 	free(levels);

@@ -451,15 +451,18 @@ void observer_free(struct observer *o)
 	free(o);
 }
 
-/* @enough, if not NULL, says after each slice whether to go on later. */
+/* @enough, if not NULL, says after each block whether to go on later. */
 static int read_on(struct observer *w, bool (*enough)(void *ctx), void *ctx, struct cvl_error *err)
 {
+	struct cvl_block block;
 	struct cvl_slice slice;
 	int rc;
 
 	w->err = err;
-	while ((rc = cvl_timeline_next(w->tl, &slice, err)) > 0) {
-		rc = see_slice(w, &slice);
+	while ((rc = cvl_timeline_next(w->tl, &block, err)) > 0) {
+		rc = 0;
+		while (!rc && cvl_block_take(&block, &slice))
+			rc = see_slice(w, &slice);
 		if (rc || (enough && enough(ctx)))
 			break;
 	}

@@ -30,7 +30,7 @@ void observer_free(struct observer *o);
 /**
  * Read what was stored since, up to @limit on the timeline of @maps, which it takes over; NULL: by
  * the nominal times. @now: the session, opened again, with the same clocks. @enough may be NULL; it
- * is asked now and then, and true leaves the rest for later.
+ * is asked after each block, and true leaves the rest for later.
  */
 int observer_grow(struct observer *o, const struct cvl_session *now, struct cvl_sync *maps,
 		  int64_t limit, bool (*enough)(void *ctx), void *ctx, struct cvl_error *err);

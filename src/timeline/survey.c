@@ -66,13 +66,15 @@ static void look_at(struct survey *s, const struct cvl_slice *sl)
 
 int survey_run(struct survey *s, struct cvl_timeline *tl, struct cvl_error *err)
 {
+	struct cvl_block block;
 	struct cvl_slice slice;
 	int rc = prepare(s, tl, err);
 
 	if (rc)
 		return rc;
-	while ((rc = cvl_timeline_next(tl, &slice, err)) > 0)
-		look_at(s, &slice);
+	while ((rc = cvl_timeline_next(tl, &block, err)) > 0)
+		while (cvl_block_take(&block, &slice))
+			look_at(s, &slice);
 	if (!rc)
 		rc = cvl_timeline_rewind(tl, err);
 	if (rc)

@@ -8,18 +8,25 @@
 #include "store/ctf/pages.h"
 #include "store/stored.h"
 #include "timeline/live.h"
+#include "timeline/window.h"
 
-/* What the batches of all streams may take together, if a few records each need no more. */
-#define BATCHES_BYTES (8u << 20)
+/*
+ * Records at hand: so many of all streams, and more for each while memory allows. A window of the
+ * merge is about as long as a batch, and looks at each stream.
+ */
+#define BATCHES_BYTES (2u << 20)
+#define BATCHES_MAX (22u << 20)
+#define BATCH_EACH 200
 #define BATCH_LEAST 32
-#define IN_MEMORY_MAX (4u << 20) /* bytes of the streams' files in memory, ... */
-#define SLICES_LEAST 4096        /* ... unless these few slices, after the first ones, need more */
-#define RECORD_BYTES 46          /* of a batch, with its time */
+#define RECORD_BYTES 70 /* of a batch, with its time and its place in a window */
+/* Bytes of the streams' files in memory, unless these few records for each of them need more. */
+#define IN_MEMORY_MAX (12u << 20)
+#define IN_MEMORY_FOR 64
 
 /* A stream and its current batch. */
 struct source {
 	struct cvl_stream *stream;
-	size_t trace, file;
+	size_t number, trace, file;
 	/* name of a stored stream whose file is missing; then there is no file */
 	char *missing;
 	int clock; /* of the session */
@@ -27,9 +34,11 @@ struct source {
 	struct cvl_time *time; /* of the batch, room for so many */
 	size_t room;
 	uint64_t in_memory;          /* bytes of its file in memory; 0: it is not in use */
+	bool payloads;               /* read again when the fields of its events are asked for */
 	uint64_t done, total;        /* bytes of its file: read, and in all */
 	size_t pos, end;             /* not yet delivered */
-	bool ragged;                 /* late records in between lie outside the requested range */
+	int64_t reached;             /* latest time delivered */
+	bool ordered;                /* what is to come is not before that, nor goes back */
 	const struct cvl_pick *pick; /* or NULL: everything */
 	uint64_t levels, unknown;    /* of its lines, if known */
 	bool known;
@@ -56,10 +65,11 @@ struct clock {
 	int64_t ns;             /* ... and the same in ns */
 };
 
-/* First record of a source that was not yet delivered. */
-struct head {
-	int64_t ns;
-	size_t source;
+/* A source with records at hand: when the first and the last of them are due. */
+struct lead {
+	int64_t first, last;
+	uint32_t source;
+	bool took; /* part in the last block */
 };
 
 /* A trace is opened once, even if several of its clocks are in the session. */
@@ -81,46 +91,22 @@ struct cvl_timeline {
 	size_t n_traces;
 	struct source **source;
 	size_t n_sources;
-	size_t batch;   /* records that each may have at hand */
-	size_t *in_use; /* streams whose files take memory, and how much that is at most */
+	size_t batch;    /* records that each may have at hand */
+	size_t expected; /* sources */
+	size_t *in_use;  /* streams whose files take memory, and how much that is at most */
 	size_t n_in_use;
 	uint64_t in_memory;
-	uint64_t slices;      /* or batches, since they were last freed */
+	uint64_t records;     /* since they were last freed */
 	uint64_t done, total; /* bytes of all streams */
-	struct head *heap;    /* sources with records left, smallest (time, index) on top */
-	size_t n_heap;
-	bool started, filled; /* filled: each source has had its first batch */
-	bool handed;          /* a slice of the source on top of the heap is in use */
-	bool live;            /* see live.h: */
-	int64_t limit;        /* only earlier records are delivered, ... */
-	int64_t passed;       /* ... and those before this were, but for what comes late */
+	struct lead *lead;    /* sources that did not end, by number */
+	size_t n_leads;
+	struct window window;
+	struct cvl_part *part; /* of each source */
+	bool started, filled;  /* filled: each source has had its first batch */
+	bool live;             /* see live.h: */
+	int64_t limit;         /* only earlier records are delivered, ... */
+	int64_t passed;        /* ... and those before this were, but for what comes late */
 };
-
-/* ---- heap ---- */
-
-static inline bool earlier(const struct head *a, const struct head *b)
-{
-	return a->ns != b->ns ? a->ns < b->ns : a->source < b->source;
-}
-
-static void sift_down(struct head *heap, size_t n, size_t i)
-{
-	const struct head moved = heap[i];
-
-	for (;;) {
-		size_t child = 2 * i + 1;
-
-		if (child >= n)
-			break;
-		if (child + 1 < n && earlier(&heap[child + 1], &heap[child]))
-			child++;
-		if (!earlier(&heap[child], &moved))
-			break;
-		heap[i] = heap[child];
-		i = child;
-	}
-	heap[i] = moved;
-}
 
 /* ---- sources ---- */
 
@@ -172,25 +158,43 @@ static bool inside(const struct cvl_timeline *tl, struct cvl_time t)
 	       (!tl->opts.has_until || t.ns <= tl->opts.until.ns);
 }
 
-static void skip_outside(const struct cvl_timeline *tl, struct source *s)
+/* Record @i of the batch becomes its record @to. */
+static inline void move_record(struct cvl_batch *b, size_t to, size_t i)
 {
-	while (s->pos < s->end && !inside(tl, s->time[s->pos]))
-		s->pos++;
+	b->tick[to] = b->tick[i];
+	b->kind[to] = b->kind[i];
+	b->flags[to] = b->flags[i];
+	b->cls[to] = b->cls[i];
+	b->value[to] = b->value[i];
+	b->aux[to] = b->aux[i];
+	if (b->bracket)
+		b->bracket[to] = b->bracket[i];
 }
 
 /* The part of the batch within the requested range, as [pos, end). Late records may be anywhere. */
 static void cut_range(const struct cvl_timeline *tl, struct source *s)
 {
+	size_t n;
+
 	s->pos = 0;
 	s->end = s->batch.n;
-	s->ragged = false;
 	if (!tl->opts.has_from && !tl->opts.has_until)
 		return;
-	skip_outside(tl, s);
-	while (s->end > s->pos && !inside(tl, s->time[s->end - 1]))
-		s->end--;
-	for (size_t i = s->pos; i < s->end; i++)
-		s->ragged = s->ragged || !inside(tl, s->time[i]);
+	while (s->pos < s->end && !inside(tl, s->time[s->pos]))
+		s->pos++;
+	for (n = s->pos; n < s->end && inside(tl, s->time[n]);)
+		n++;
+	for (size_t i = n; i < s->end; i++)
+		if (inside(tl, s->time[i])) {
+			move_record(&s->batch, n, i);
+			s->time[n++] = s->time[i];
+		}
+	s->end = n;
+}
+
+static bool has_fields(uint8_t kind)
+{
+	return kind == CVL_EVENT || kind == CVL_BEGIN || kind == CVL_END;
 }
 
 /* Whether record @i, which is not an ordinary edge, is wanted or must be delivered anyway. */
@@ -210,7 +214,7 @@ static bool picked(struct source *s, const struct cvl_batch *b, size_t i)
 	}
 	if (b->flags[i] || i == 0 || i == b->n - 1)
 		return true;
-	if (b->kind[i] == CVL_EVENT || b->kind[i] == CVL_BEGIN || b->kind[i] == CVL_END)
+	if (has_fields(b->kind[i]))
 		return b->cls[i] < p->n_classes && p->classes[b->cls[i]];
 	return p->kinds >> b->kind[i] & 1;
 }
@@ -236,14 +240,7 @@ static void pick(struct source *s)
 		} else {
 			keep = picked(s, b, i);
 		}
-		b->tick[n] = b->tick[i];
-		b->kind[n] = b->kind[i];
-		b->flags[n] = b->flags[i];
-		b->cls[n] = b->cls[i];
-		b->value[n] = b->value[i];
-		b->aux[n] = b->aux[i];
-		if (b->bracket)
-			b->bracket[n] = b->bracket[i];
+		move_record(b, n, i);
 		n += keep;
 	}
 	b->n = n;
@@ -298,7 +295,6 @@ static void put_state(const struct cvl_timeline *tl, struct source *s)
 	s->time[0] = tl->opts.from;
 	s->pos = 0;
 	s->end = 1;
-	s->ragged = false;
 }
 
 /* Whether the stream, which has no more records, reaches the begin of the range. */
@@ -353,12 +349,13 @@ static void use(struct cvl_timeline *tl, size_t i)
 {
 	struct source *s = tl->source[i];
 
-	if (tl->in_memory > IN_MEMORY_MAX && (tl->slices >= SLICES_LEAST || !tl->filled)) {
+	if (tl->in_memory > IN_MEMORY_MAX &&
+	    (tl->records >= IN_MEMORY_FOR * tl->n_in_use || !tl->filled)) {
 		for (size_t k = 0; k < tl->n_in_use; k++) {
 			stream_let_go(tl->source[tl->in_use[k]]->stream);
 			tl->source[tl->in_use[k]]->in_memory = 0;
 		}
-		tl->n_in_use = tl->in_memory = tl->slices = 0;
+		tl->n_in_use = tl->in_memory = tl->records = 0;
 	}
 	if (!s->in_memory)
 		tl->in_use[tl->n_in_use++] = i;
@@ -389,7 +386,6 @@ static int refill(struct cvl_timeline *tl, size_t i, struct cvl_error *err)
 	int rc = 1;
 
 	use(tl, i);
-	tl->slices++;
 	for (;;) {
 		if (s->holds)
 			s->batch = s->held;
@@ -474,6 +470,14 @@ static void stream_opts(const struct cvl_timeline *tl, const struct source *s,
 		o->first.count = cvl_session_clock(session, t->first)->base_tick;
 }
 
+/* Streams of one rate are not to run out of records all at the same time. */
+static size_t first_batch(const struct cvl_timeline *tl, const struct source *s)
+{
+	return tl->expected < 2 ?
+		       0 :
+		       BATCH_LEAST + (tl->batch - BATCH_LEAST) * s->number / tl->expected;
+}
+
 static int open_source(struct cvl_timeline *tl, struct source *s, struct cvl_error *err)
 {
 	const struct opened *t = &tl->trace[s->trace];
@@ -484,12 +488,15 @@ static int open_source(struct cvl_timeline *tl, struct source *s, struct cvl_err
 	cvl_stream_close(s->stream);
 	s->stream = NULL;
 	s->pos = s->end = 0;
+	s->reached = INT64_MIN;
 	s->known = s->begun = s->holds = false;
 	rc = s->missing ? cvl_stream_memory(&s->stream, t->trace, "", 0, s->missing, &o, err) :
 			  cvl_stream_open(&s->stream, t->trace, s->file, &o, err);
-	if (!rc)
-		note_progress(tl, s);
-	return rc;
+	if (rc)
+		return rc;
+	stream_share(s->stream, IN_MEMORY_MAX / 4 / tl->expected, first_batch(tl, s));
+	note_progress(tl, s);
+	return 0;
 }
 
 /* ---- opening ---- */
@@ -573,6 +580,7 @@ static int add_source(struct cvl_timeline *tl, size_t t, size_t file, const char
 		free(s);
 		return cvl_no_memory(err);
 	}
+	s->number = tl->n_sources;
 	tl->source[tl->n_sources++] = s;
 	s->trace = t;
 	s->file = file;
@@ -588,21 +596,35 @@ static bool is_missing(const struct cvl_trace *trace, const char *name)
 	return strcmp(name, "metadata") != 0;
 }
 
+/* How many streams trace @t has, with those that were stored and are missing. */
+static size_t count_sources(const struct cvl_timeline *tl, size_t t)
+{
+	const struct cvl_trace *trace = tl->trace[t].trace;
+	const struct stored *stored = session_stored(tl->session, tl->trace[t].first);
+	size_t n = cvl_trace_streams(trace);
+
+	for (size_t f = 0; f < stored->n; f++)
+		n += is_missing(trace, stored->file[f].name);
+	return n;
+}
+
 static int open_sources(struct cvl_timeline *tl, struct cvl_error *err)
 {
-	size_t n = 0;
+	size_t n = 0, room;
 	int rc = 0;
 
 	for (size_t t = 0; t < tl->n_traces; t++)
-		n += cvl_trace_streams(tl->trace[t].trace) +
-		     session_stored(tl->session, tl->trace[t].first)->n;
-	tl->batch = n ? BATCHES_BYTES / RECORD_BYTES / n : 0;
-	if (tl->batch < BATCH_LEAST)
-		tl->batch = BATCH_LEAST;
+		n += count_sources(tl, t);
+	room = BATCHES_BYTES / RECORD_BYTES + BATCH_EACH * n;
+	if (room > BATCHES_MAX / RECORD_BYTES)
+		room = BATCHES_MAX / RECORD_BYTES;
+	tl->batch = room / (n + 1) > BATCH_LEAST ? room / (n + 1) : BATCH_LEAST;
 	tl->source = calloc(n + 1, sizeof(*tl->source));
-	tl->heap = calloc(n + 1, sizeof(*tl->heap));
+	tl->expected = n;
+	tl->lead = calloc(n + 1, sizeof(*tl->lead));
+	tl->part = calloc(n + 1, sizeof(*tl->part));
 	tl->in_use = calloc(n + 1, sizeof(*tl->in_use));
-	if (!tl->source || !tl->heap || !tl->in_use)
+	if (!tl->source || !tl->lead || !tl->part || !tl->in_use || window_init(&tl->window, n))
 		return cvl_no_memory(err);
 	for (size_t t = 0; t < tl->n_traces; t++) {
 		const struct cvl_trace *trace = tl->trace[t].trace;
@@ -707,8 +729,10 @@ void cvl_timeline_close(struct cvl_timeline *tl)
 		free(tl->source[i]);
 	}
 	free(tl->source);
-	free(tl->heap);
+	free(tl->lead);
+	free(tl->part);
 	free(tl->in_use);
+	window_free(&tl->window);
 	for (size_t i = 0; i < tl->n_traces; i++) {
 		cvl_trace_close(tl->trace[i].trace);
 		free(tl->trace[i].clock);
@@ -729,33 +753,64 @@ int cvl_timeline_rewind(struct cvl_timeline *tl, struct cvl_error *err)
 		if (rc)
 			return rc;
 	}
-	tl->n_heap = 0;
+	tl->n_leads = 0;
 	tl->started = tl->filled = false;
 	return 0;
 }
 
-/* Pending records get the times of the new maps; the heap is rebuilt. */
+static int64_t latest(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static bool any_late(const uint8_t *flags, size_t n)
+{
+	uint8_t any = 0;
+
+	for (size_t i = 0; i < n; i++)
+		any |= flags[i];
+	return any & CVL_LATE;
+}
+
+/* Source @i has records at hand. */
+static void set_lead(const struct cvl_timeline *tl, struct lead *lead, size_t i)
+{
+	struct source *s = tl->source[i];
+	int64_t first = s->time[s->pos].ns, last = first;
+
+	s->ordered = first >= s->reached && !any_late(s->batch.flags + s->pos, s->end - s->pos);
+	if (s->ordered)
+		last = s->time[s->end - 1].ns;
+	for (size_t k = s->pos; k < s->end && !s->ordered; k++)
+		last = latest(last, s->time[k].ns);
+	*lead = (struct lead){ .first = latest(first, s->reached),
+			       .last = latest(last, s->reached),
+			       .source = (uint32_t)i };
+	s->payloads = s->payloads || has_fields(s->batch.kind[s->end - 1]);
+	tl->part[i] = (struct cvl_part){ (size_t)s->clock, &s->batch, s->time };
+}
+
+/* Pending records get the times of the new maps. */
 static int refresh(struct cvl_timeline *tl, struct cvl_error *err)
 {
-	tl->n_heap = 0;
+	tl->n_leads = 0;
 	for (size_t i = 0; i < tl->n_sources; i++) {
 		struct source *s = tl->source[i];
 		int rc = 1;
 
+		s->reached = INT64_MIN;
 		if (s->pos >= s->end)
 			rc = refill(tl, i, err);
 		else if (s->batch.tick != &s->state.tick)
 			cvl_map_times(tl->clock[s->clock].map, s->batch.tick + s->pos,
 				      s->end - s->pos, s->time + s->pos);
-		if (rc > 0)
-			mark_late(tl, s);
 		if (rc < 0)
 			return rc;
-		if (rc)
-			tl->heap[tl->n_heap++] = (struct head){ s->time[s->pos].ns, i };
+		if (rc) {
+			mark_late(tl, s);
+			set_lead(tl, &tl->lead[tl->n_leads++], i);
+		}
 	}
-	for (size_t i = tl->n_heap / 2; i-- > 0;)
-		sift_down(tl->heap, tl->n_heap, i);
 	return 0;
 }
 
@@ -791,7 +846,7 @@ int timeline_grow(struct cvl_timeline *tl, const struct cvl_session *now, struct
 
 bool timeline_ended(const struct cvl_timeline *tl)
 {
-	return tl->started && !tl->n_heap;
+	return tl->started && !tl->n_leads;
 }
 
 uint64_t timeline_seen(const struct cvl_timeline *tl, size_t clock)
@@ -844,95 +899,125 @@ static int start(struct cvl_timeline *tl, struct cvl_error *err)
 			return rc;
 		count_memory(tl, tl->source[i]);
 		if (rc > 0)
-			tl->heap[tl->n_heap++] =
-				(struct head){ tl->source[i]->time[tl->source[i]->pos].ns, i };
+			set_lead(tl, &tl->lead[tl->n_leads++], i);
 	}
 	tl->filled = true;
-	for (size_t i = tl->n_heap / 2; i-- > 0;)
-		sift_down(tl->heap, tl->n_heap, i);
 	return 0;
 }
 
-/* End of the run of records of @s, from pos on, with times up to @limit. */
-static size_t run_end(const struct source *s, int64_t limit)
+/* Sources that took part in the last block, whose arrays were in use until now, go on. */
+static int go_on(struct cvl_timeline *tl, struct cvl_error *err)
 {
-	size_t i = s->pos + 1;
+	const size_t all = tl->n_leads;
+	size_t n = 0, i;
+	int rc = tell_progress(tl, err);
 
-	while (i < s->end && s->time[i].ns <= limit)
-		i++;
-	return i;
-}
+	for (i = 0; i < all && rc >= 0; i++) {
+		struct lead lead = tl->lead[i];
+		struct source *s = tl->source[lead.source];
 
-/* The same for a run within [pos, @end) and times before @limit. */
-static size_t run_end_before(const struct source *s, size_t end, int64_t limit)
-{
-	size_t i = s->pos + 1;
-
-	while (i < end && s->time[i].ns < limit)
-		i++;
-	return i;
-}
-
-int cvl_timeline_next(struct cvl_timeline *tl, struct cvl_slice *slice, struct cvl_error *err)
-{
-	struct source *s;
-	size_t top, end;
-	int rc;
-
-	if (!tl->started) {
-		rc = start(tl, err);
-		if (rc)
-			return rc;
-	} else if (tl->n_heap && tl->handed) {
-		/* the source of the last slice is still on top; its arrays were in use until now */
-		s = tl->source[tl->heap[0].source];
-		if (s->ragged)
-			skip_outside(tl, s);
-		if (s->pos >= s->end) {
-			rc = tell_progress(tl, err);
-			if (!rc)
-				rc = refill(tl, tl->heap[0].source, err);
-			if (rc < 0)
-				return rc;
-			if (!rc)
-				tl->heap[0] = tl->heap[--tl->n_heap];
+		rc = 1;
+		if (lead.took && s->pos < s->end) {
+			lead.first = latest(s->time[s->pos].ns, s->reached);
+			lead.took = false;
+		} else if (lead.took) {
+			rc = refill(tl, lead.source, err);
+			if (rc > 0)
+				set_lead(tl, &lead, lead.source);
 		}
-		if (s->pos < s->end)
-			tl->heap[0].ns = s->time[s->pos].ns;
-		sift_down(tl->heap, tl->n_heap, 0);
+		if (rc)
+			tl->lead[n++] = lead; /* also if it failed: it will again */
 	}
-	tl->handed = tl->n_heap && (!tl->live || tl->heap[0].ns < tl->limit);
-	if (!tl->handed)
-		return 0;
-	top = tl->heap[0].source;
-	s = tl->source[top];
-	end = s->end;
-	if (tl->n_heap > 1) {
-		const struct head *second = &tl->heap[1];
+	memmove(&tl->lead[n], &tl->lead[i], (all - i) * sizeof(*tl->lead));
+	tl->n_leads = n + all - i;
+	return rc < 0 ? rc : 0;
+}
 
-		if (tl->n_heap > 2 && earlier(&tl->heap[2], second))
-			second = &tl->heap[2];
-		/* equal times: the stream with the smaller number first */
-		end = run_end(s, top < second->source ? second->ns : cvl_add_sat(second->ns, -1));
+/* How far the first lead of (time, source) that runs out of records reaches. */
+static const struct lead *first_to_end(const struct cvl_timeline *tl)
+{
+	const struct lead *least = tl->lead;
+
+	for (size_t i = 1; i < tl->n_leads; i++)
+		if (tl->lead[i].last < least->last)
+			least = &tl->lead[i];
+	return least;
+}
+
+/*
+ * Records in order up to where the first source runs out of them, so that whatever follows is
+ * later.
+ */
+static int fill_window(struct cvl_timeline *tl, struct cvl_error *err)
+{
+	const struct lead *end = first_to_end(tl);
+	struct window *w = &tl->window;
+	int64_t first = tl->lead[0].first, last = end->last, most;
+	size_t sources = 0, begin = 0;
+	uint32_t one = 0;
+
+	for (size_t i = 1; i < tl->n_leads; i++)
+		first = tl->lead[i].first < first ? tl->lead[i].first : first;
+	most = window_begin(w, first);
+	if (tl->live && tl->limit <= first)
+		return 0;
+	if (tl->live && most >= tl->limit)
+		most = tl->limit - 1;
+	if (last > most) {
+		last = most;
+		end = &tl->lead[tl->n_leads - 1];
 	}
-	for (size_t i = s->pos; s->ragged && i < end; i++)
-		if (!inside(tl, s->time[i]))
-			end = i;
-	if (tl->live && s->time[end - 1].ns >= tl->limit)
-		end = run_end_before(s, end, tl->limit);
-	tl->slices++;
-	if (!s->in_memory)
-		use(tl, top); /* the payloads of its events */
-	*slice = (struct cvl_slice){
-		.clock = (size_t)s->clock,
-		.stream = top,
-		.batch = &s->batch,
-		.time = s->time,
-		.begin = s->pos,
-		.end = end,
-	};
-	s->pos = end;
-	return 1;
+	for (struct lead *lead = tl->lead; lead < tl->lead + tl->n_leads; lead++) {
+		/* equal times: the stream with the smaller number first */
+		const int64_t limit = lead <= end ? last : cvl_add_sat(last, -1);
+		struct source *s;
+
+		lead->took = lead->first <= limit;
+		if (!lead->took)
+			continue;
+		s = tl->source[lead->source];
+		if (window_reserve(w, s->end - s->pos))
+			return cvl_no_memory(err);
+		if (!s->in_memory && s->payloads)
+			use(tl, lead->source);
+		begin = s->pos;
+		s->pos = window_add(w, lead->source, s->time, s->pos, s->end, s->ordered,
+				    &s->reached, limit);
+		one = lead->source;
+		sources++;
+	}
+	if (sources == 1)
+		window_one(w, one, begin, begin + w->n);
+	else
+		window_sort(w);
+	tl->records += w->n;
+	return 0;
+}
+
+/* All records at hand of the only source that has any. */
+static void take_all(struct cvl_timeline *tl)
+{
+	struct lead *lead = tl->lead;
+	struct source *s = tl->source[lead->source];
+
+	window_one(&tl->window, lead->source, s->pos, s->end);
+	s->pos = s->end;
+	lead->took = true;
+}
+
+int cvl_timeline_next(struct cvl_timeline *tl, struct cvl_block *block, struct cvl_error *err)
+{
+	int rc = tl->started ? go_on(tl, err) : start(tl, err);
+
+	if (!rc && tl->n_leads == 1 && !tl->live)
+		take_all(tl);
+	else if (!rc && tl->n_leads)
+		rc = fill_window(tl, err);
+	if (rc)
+		return rc;
+	*block =
+		(struct cvl_block){ tl->window.run, tl->n_leads ? tl->window.n_runs : 0, tl->part };
+	return block->n > 0;
 }
 
 /* ---- queries ---- */

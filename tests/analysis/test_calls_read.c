@@ -76,6 +76,7 @@ static void read_it(struct world *w, uint64_t end)
 	const struct cvl_timeline_opts none = { 0 };
 	const struct calls_read_opts opts = { .rules = &w->rules };
 	const struct calls_sink sink = { .span = see, .ctx = w };
+	struct cvl_block block;
 	struct cvl_slice slice;
 	int rc;
 
@@ -83,8 +84,9 @@ static void read_it(struct world *w, uint64_t end)
 	ok(calls_rules_builtin(&w->rules, &w->err), &w->err);
 	ok(cvl_timeline_open(&w->tl, w->s, &none, &w->err), &w->err);
 	ok(calls_read_open(&w->r, w->tl, &opts, &sink, &w->err), &w->err);
-	while ((rc = cvl_timeline_next(w->tl, &slice, &w->err)) > 0)
-		ok(calls_read_push(w->r, &slice, &w->err), &w->err);
+	while ((rc = cvl_timeline_next(w->tl, &block, &w->err)) > 0)
+		while (cvl_block_take(&block, &slice))
+			ok(calls_read_push(w->r, &slice, &w->err), &w->err);
 	ok(rc, &w->err);
 	ok(calls_read_end(w->r, &w->err), &w->err);
 }

@@ -240,6 +240,7 @@ static uint64_t records_to_violation(struct world *x, const char *text)
 	struct cvl_check_rules *rules;
 	struct cvl_timeline *tl;
 	struct cvl_analysis *c;
+	struct cvl_block block;
 	struct cvl_slice slice;
 	struct cvl_error err;
 	uint64_t n = 0;
@@ -249,12 +250,13 @@ static uint64_t records_to_violation(struct world *x, const char *text)
 	check.rules = rules;
 	ok(cvl_timeline_open(&tl, x->s, NULL, &err), &err);
 	ok(cvl_check_open(&c, tl, &check, &err), &err);
-	while (!cvl_check_violated(c) && cvl_timeline_next(tl, &slice, &err) > 0)
-		for (struct cvl_slice one = slice; one.begin < slice.end && !cvl_check_violated(c);
-		     one.begin++, n++) {
-			one.end = one.begin + 1;
-			ok(cvl_analysis_push(c, &one, &err), &err);
-		}
+	while (!cvl_check_violated(c) && cvl_timeline_next(tl, &block, &err) > 0)
+		while (cvl_block_take(&block, &slice))
+			for (struct cvl_slice one = slice;
+			     one.begin < slice.end && !cvl_check_violated(c); one.begin++, n++) {
+				one.end = one.begin + 1;
+				ok(cvl_analysis_push(c, &one, &err), &err);
+			}
 	violated = cvl_check_violated(c);
 	ok(cvl_analysis_end(c, CVL_TIME_MAX, &err), &err);
 	assert_int_equal(violated, cvl_check_result(c)->count[CVL_CHECK_VIOLATED] > 0);
@@ -292,6 +294,7 @@ static void what_comes_after_the_end_is_not_known(void **state)
 	struct cvl_check_rules *rules;
 	struct cvl_analysis *c;
 	struct cvl_timeline *tl;
+	struct cvl_block block;
 	struct cvl_slice slice;
 	struct cvl_error err;
 	struct world x;
@@ -306,8 +309,9 @@ static void what_comes_after_the_end_is_not_known(void **state)
 	check.rules = rules;
 	ok(cvl_timeline_open(&tl, x.s, NULL, &err), &err);
 	ok(cvl_check_open(&c, tl, &check, &err), &err);
+	ok(cvl_timeline_next(tl, &block, &err), &err);
 	do {
-		ok(cvl_timeline_next(tl, &slice, &err), &err);
+		assert_true(cvl_block_take(&block, &slice));
 		ok(cvl_analysis_push(c, &slice, &err), &err);
 	} while (slice.time[slice.end - 1].ns < 1000000);
 	ok(cvl_analysis_end(c, slice.time[slice.end - 1], &err), &err);
@@ -755,55 +759,59 @@ static void read_traces(struct world *x)
 	bool known[NODES] = { false };
 	uint64_t levels[NODES] = { 0 }, place[NODES] = { 0 };
 	struct cvl_timeline *tl;
+	struct cvl_block block;
 	struct cvl_slice sl;
 	struct cvl_error err;
 
 	memset(traces, 0, sizeof(traces));
 	ok(cvl_timeline_open(&tl, x->s, NULL, &err), &err);
-	while (cvl_timeline_next(tl, &sl, &err) > 0)
-		for (size_t i = sl.begin; i < sl.end; i++) {
-			struct trace *t = &traces[sl.clock];
-			uint64_t now = sl.batch->value[i];
-			struct rec r = { sl.time[i], cvl_timeline_bound_parts(tl, &sl, i), sl.clock,
-					 place[sl.clock]++ };
-			bool gap = sl.batch->kind[i] == CVL_GAP;
+	while (cvl_timeline_next(tl, &block, &err) > 0)
+		while (cvl_block_take(&block, &sl))
+			for (size_t i = sl.begin; i < sl.end; i++) {
+				struct trace *t = &traces[sl.clock];
+				uint64_t now = sl.batch->value[i];
+				struct rec r = { sl.time[i], cvl_timeline_bound_parts(tl, &sl, i),
+						 sl.clock, place[sl.clock]++ };
+				bool gap = sl.batch->kind[i] == CVL_GAP;
 
-			if (sl.batch->kind[i] != CVL_EDGE && !gap)
-				continue;
-			t->end = r;
-			if (!gap && !known[sl.clock] && !t->gaps)
-				t->first = r;
-			if (!gap && !known[sl.clock] && t->gaps)
-				t->light[t->gaps - 1] = r;
-			if (gap) {
-				t->dark[t->gaps] = r;
-				t->light[t->gaps++].t.ns = INT64_MAX;
-			}
-			for (unsigned k = 0; k < 2; k++) {
-				struct stay *last =
-					t->stays[k] ? &t->stay[k][t->stays[k] - 1] : NULL;
-				bool up = now >> k & 1, was = levels[sl.clock] >> k & 1;
+				if (sl.batch->kind[i] != CVL_EDGE && !gap)
+					continue;
+				t->end = r;
+				if (!gap && !known[sl.clock] && !t->gaps)
+					t->first = r;
+				if (!gap && !known[sl.clock] && t->gaps)
+					t->light[t->gaps - 1] = r;
+				if (gap) {
+					t->dark[t->gaps] = r;
+					t->light[t->gaps++].t.ns = INT64_MAX;
+				}
+				for (unsigned k = 0; k < 2; k++) {
+					struct stay *last =
+						t->stays[k] ? &t->stay[k][t->stays[k] - 1] : NULL;
+					bool up = now >> k & 1, was = levels[sl.clock] >> k & 1;
 
-				if (gap || (known[sl.clock] && was && !up) || !known[sl.clock])
-					if (last && last->open) {
-						last->e = r;
-						last->open = false;
-						last->seen_e = !gap && known[sl.clock];
-					}
-				if (gap)
-					t->stay[k][t->stays[k]++] = (struct stay){ .s = r,
-										   .shadow = true,
-										   .open = true };
-				else if (up && (!was || !known[sl.clock]))
-					t->stay[k][t->stays[k]++] = (struct stay){
-						.s = r, .open = true, .seen_s = known[sl.clock]
-					};
-				if (!gap && known[sl.clock] && up && !was)
-					t->rise[k][t->rises[k]++] = r;
+					if (gap || (known[sl.clock] && was && !up) ||
+					    !known[sl.clock])
+						if (last && last->open) {
+							last->e = r;
+							last->open = false;
+							last->seen_e = !gap && known[sl.clock];
+						}
+					if (gap)
+						t->stay[k][t->stays[k]++] = (struct stay){
+							.s = r, .shadow = true, .open = true
+						};
+					else if (up && (!was || !known[sl.clock]))
+						t->stay[k][t->stays[k]++] =
+							(struct stay){ .s = r,
+								       .open = true,
+								       .seen_s = known[sl.clock] };
+					if (!gap && known[sl.clock] && up && !was)
+						t->rise[k][t->rises[k]++] = r;
+				}
+				known[sl.clock] = !gap;
+				levels[sl.clock] = now;
 			}
-			known[sl.clock] = !gap;
-			levels[sl.clock] = now;
-		}
 	for (size_t c = 0; c < NODES; c++) {
 		struct cvl_stream_stats stats;
 

@@ -317,6 +317,7 @@ static void many_ticks_give_the_same_as_one_by_one(void **state)
 		struct cvl_map_spec spec;
 		struct cvl_map *map;
 		bool rising = i % 2;
+		const unsigned most = (unsigned)draw_below(&d, 51); /* bits between two of them */
 
 		random_spec(&d, &spec, knot);
 		if (i % 3 == 0) /* where the short way is taken */
@@ -324,7 +325,7 @@ static void many_ticks_give_the_same_as_one_by_one(void **state)
 				knot[k].time.ns = (int64_t)(draw_size(&d, 20) + 100000000 * k);
 		map = make(&spec);
 		for (size_t k = 0; k < 200; k++)
-			ticks[k].count = rising && k ? ticks[k - 1].count + draw_size(&d, 50) :
+			ticks[k].count = rising && k ? ticks[k - 1].count + draw_size(&d, most) :
 						       random_tick(&d, &spec);
 		cvl_map_times(map, ticks, 200, times);
 		for (size_t k = 0; k < 200; k++)

@@ -186,13 +186,15 @@ static struct seen read_all(struct cvl_session *s, const struct stored *want)
 	struct seen d = { 0 };
 	uint64_t levels = 0;
 	struct cvl_timeline *tl;
+	struct cvl_block block;
 	struct cvl_slice sl;
 	struct cvl_error err;
 	int rc;
 
 	ok(cvl_timeline_open(&tl, s, NULL, &err), &err);
-	while ((rc = cvl_timeline_next(tl, &sl, &err)) > 0)
-		expect(&d, tl, &sl, want, &levels);
+	while ((rc = cvl_timeline_next(tl, &block, &err)) > 0)
+		while (cvl_block_take(&block, &sl))
+			expect(&d, tl, &sl, want, &levels);
 	ok(rc, &err);
 	cvl_timeline_close(tl);
 	return d;
@@ -309,6 +311,7 @@ static void a_range_is_whole(void **state)
 		};
 		size_t want = 0, n = 0;
 		struct cvl_timeline *tl;
+		struct cvl_block block;
 		struct cvl_slice sl;
 		int rc;
 
@@ -316,9 +319,10 @@ static void a_range_is_whole(void **state)
 			want += (int64_t)list[i].tick * TICK_NS >= from &&
 				(int64_t)list[i].tick * TICK_NS <= until;
 		ok(cvl_timeline_open(&tl, s, &o, &err), &err);
-		while ((rc = cvl_timeline_next(tl, &sl, &err)) > 0)
-			for (size_t i = sl.begin; i < sl.end; i++)
-				n += !(sl.batch->flags[i] & CVL_STATE);
+		while ((rc = cvl_timeline_next(tl, &block, &err)) > 0)
+			while (cvl_block_take(&block, &sl))
+				for (size_t i = sl.begin; i < sl.end; i++)
+					n += !(sl.batch->flags[i] & CVL_STATE);
 		ok(rc, &err);
 		cvl_timeline_close(tl);
 		assert_int_equal(n, want);
@@ -330,6 +334,7 @@ static void a_range_is_whole(void **state)
 static void take_portion(struct cvl_follow *f, int timeout_ms, struct seen *d,
 			 const struct stored *want, uint64_t *levels, bool *ended)
 {
+	struct cvl_block block;
 	struct cvl_slice sl;
 	struct cvl_error err;
 	int rc = cvl_follow_wait(f, timeout_ms, &err);
@@ -338,8 +343,9 @@ static void take_portion(struct cvl_follow *f, int timeout_ms, struct seen *d,
 	*ended = rc == CVL_FOLLOW_ENDED;
 	if (rc != CVL_FOLLOW_MORE && rc != CVL_FOLLOW_RENEWED)
 		return;
-	while ((rc = cvl_timeline_next(cvl_follow_timeline(f), &sl, &err)) > 0)
-		expect(d, cvl_follow_timeline(f), &sl, want, levels);
+	while ((rc = cvl_timeline_next(cvl_follow_timeline(f), &block, &err)) > 0)
+		while (cvl_block_take(&block, &sl))
+			expect(d, cvl_follow_timeline(f), &sl, want, levels);
 	ok(rc, &err);
 }
 
@@ -398,6 +404,7 @@ static void a_world_out_of_order(void **state)
 	struct cvl_session *s;
 	struct cvl_score score;
 	struct cvl_timeline *tl;
+	struct cvl_block block;
 	struct cvl_slice sl;
 	struct cvl_error err;
 	int64_t last = INT64_MIN;
@@ -427,13 +434,14 @@ static void a_world_out_of_order(void **state)
 	ok(cvl_score(&score, sync, truth, s, &so, NULL, &err), &err);
 	assert_true(score.n > 1000 && score.coverage >= 0.998);
 	ok(cvl_timeline_open(&tl, s, NULL, &err), &err);
-	while ((rc = cvl_timeline_next(tl, &sl, &err)) > 0)
-		for (size_t i = sl.begin; i < sl.end; i++) {
-			assert_false(sl.batch->flags[i] & CVL_LATE);
-			assert_true(sl.time[i].ns >= last);
-			last = sl.time[i].ns;
-			n++;
-		}
+	while ((rc = cvl_timeline_next(tl, &block, &err)) > 0)
+		while (cvl_block_take(&block, &sl))
+			for (size_t i = sl.begin; i < sl.end; i++) {
+				assert_false(sl.batch->flags[i] & CVL_LATE);
+				assert_true(sl.time[i].ns >= last);
+				last = sl.time[i].ns;
+				n++;
+			}
 	ok(rc, &err);
 	assert_true(n > 5000);
 	cvl_timeline_close(tl);

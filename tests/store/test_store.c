@@ -868,6 +868,7 @@ static int tally_session(struct tally *t, const char *path)
 	const struct cvl_timeline_opts opts = { .report = &report };
 	struct cvl_session *s;
 	struct cvl_timeline *tl;
+	struct cvl_block block;
 	struct cvl_slice slice;
 	struct cvl_error err;
 	int rc;
@@ -877,8 +878,9 @@ static int tally_session(struct tally *t, const char *path)
 	assert_int_equal(cvl_session_clocks(s), 1);
 	assert_true(cvl_session_clock(s, 0)->unfinished);
 	ok(cvl_timeline_open(&tl, s, &opts, &err), &err);
-	while ((rc = cvl_timeline_next(tl, &slice, &err)) > 0)
-		take_batch(t, slice.batch, slice.begin, slice.end);
+	while ((rc = cvl_timeline_next(tl, &block, &err)) > 0)
+		while (cvl_block_take(&block, &slice))
+			take_batch(t, slice.batch, slice.begin, slice.end);
 	cvl_timeline_close(tl);
 	cvl_session_close(s);
 	return rc;

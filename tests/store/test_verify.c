@@ -299,6 +299,7 @@ static unsigned gaps_of(const char *path, enum cvl_gap why, uint64_t *to, uint64
 {
 	struct cvl_session *s;
 	struct cvl_timeline *tl;
+	struct cvl_block block;
 	struct cvl_slice sl;
 	struct cvl_error err;
 	unsigned n = 0;
@@ -306,13 +307,14 @@ static unsigned gaps_of(const char *path, enum cvl_gap why, uint64_t *to, uint64
 
 	ok(cvl_session_open(&s, path, NULL, &err), &err);
 	ok(cvl_timeline_open(&tl, s, NULL, &err), &err);
-	while ((rc = cvl_timeline_next(tl, &sl, &err)) > 0)
-		for (size_t i = sl.begin; i < sl.end; i++)
-			if (sl.batch->kind[i] == CVL_GAP && sl.batch->cls[i] == why) {
-				n++;
-				*to = sl.batch->aux[i];
-				*lost = sl.batch->value[i];
-			}
+	while ((rc = cvl_timeline_next(tl, &block, &err)) > 0)
+		while (cvl_block_take(&block, &sl))
+			for (size_t i = sl.begin; i < sl.end; i++)
+				if (sl.batch->kind[i] == CVL_GAP && sl.batch->cls[i] == why) {
+					n++;
+					*to = sl.batch->aux[i];
+					*lost = sl.batch->value[i];
+				}
 	ok(rc, &err);
 	cvl_timeline_close(tl);
 	cvl_session_close(s);

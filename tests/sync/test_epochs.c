@@ -172,19 +172,21 @@ static size_t records_of(struct cvl_session *session, const char *node, int64_t 
 {
 	const struct cvl_timeline_opts opts = { .node = node, .nominal = true };
 	struct cvl_timeline *tl;
+	struct cvl_block block;
 	struct cvl_slice sl;
 	struct cvl_error err;
 	size_t n = 0;
 	int rc;
 
 	must(cvl_timeline_open(&tl, session, &opts, &err), &err);
-	while ((rc = cvl_timeline_next(tl, &sl, &err)) > 0) {
-		n += sl.end - sl.begin;
-		for (size_t i = sl.begin; i < sl.end; i++) {
-			assert_true(sl.time[i].ns >= *last);
-			*last = sl.time[i].ns;
+	while ((rc = cvl_timeline_next(tl, &block, &err)) > 0)
+		while (cvl_block_take(&block, &sl)) {
+			n += sl.end - sl.begin;
+			for (size_t i = sl.begin; i < sl.end; i++) {
+				assert_true(sl.time[i].ns >= *last);
+				*last = sl.time[i].ns;
+			}
 		}
-	}
 	must(rc, &err);
 	cvl_timeline_close(tl);
 	return n;
@@ -246,6 +248,7 @@ static void followed_as_it_was_stored(void **state)
 	struct cvl_follow_opts opts = { .sync.max_drift_ppm = 150 };
 	struct solved s;
 	struct cvl_follow *f;
+	struct cvl_block block;
 	struct cvl_slice sl;
 	struct cvl_error err;
 	int64_t last = INT64_MIN;
@@ -263,17 +266,20 @@ static void followed_as_it_was_stored(void **state)
 		struct cvl_timeline *tl = cvl_follow_timeline(f);
 
 		must(news, &err);
-		while (tl && (news = cvl_timeline_next(tl, &sl, &err)) > 0)
-			for (size_t i = sl.begin; i < sl.end; i++) {
-				const char *clock = cvl_session_clock(s.session, sl.clock)->name;
-				const struct cvl_map *map = cvl_sync_find(s.sync, clock)->map;
-				int64_t bound, whole;
+		while (tl && (news = cvl_timeline_next(tl, &block, &err)) > 0)
+			while (cvl_block_take(&block, &sl))
+				for (size_t i = sl.begin; i < sl.end; i++) {
+					const char *clock =
+						cvl_session_clock(s.session, sl.clock)->name;
+					const struct cvl_map *map =
+						cvl_sync_find(s.sync, clock)->map;
+					int64_t bound, whole;
 
-				whole = cvl_map_time(map, sl.batch->tick[i], &bound).ns;
-				n++;
-				outside += llabs(sl.time[i].ns - whole) >
-					   bound + cvl_timeline_bound(tl, &sl, i);
-			}
+					whole = cvl_map_time(map, sl.batch->tick[i], &bound).ns;
+					n++;
+					outside += llabs(sl.time[i].ns - whole) >
+						   bound + cvl_timeline_bound(tl, &sl, i);
+				}
 		must(news, &err);
 	}
 	cvl_follow_close(f);

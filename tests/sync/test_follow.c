@@ -333,15 +333,17 @@ static const char *const selectors[] = { NULL, "n1.D0:rise" };
 static void push_all(struct cvl_follow *f, struct digest *d, size_t n)
 {
 	struct cvl_timeline *tl = cvl_follow_timeline(f);
+	struct cvl_block block;
 	struct cvl_slice slice;
 	struct cvl_error err;
 	int rc;
 
 	for (size_t i = 0; i < n && !d[i].tl; i++)
 		digest_open(&d[i], tl, selectors[i]);
-	while ((rc = cvl_timeline_next(tl, &slice, &err)) > 0)
-		for (size_t i = 0; i < n; i++)
-			must(cvl_analysis_push(&d[i].analysis, &slice, &err), &err);
+	while ((rc = cvl_timeline_next(tl, &block, &err)) > 0)
+		while (cvl_block_take(&block, &slice))
+			for (size_t i = 0; i < n; i++)
+				must(cvl_analysis_push(&d[i].analysis, &slice, &err), &err);
 	must(rc, &err);
 }
 
@@ -440,14 +442,17 @@ static void clocks_may_be_added(void **state)
 
 static size_t edges_of_second(struct cvl_follow *f)
 {
+	struct cvl_block block;
 	struct cvl_slice sl;
 	struct cvl_error err;
 	size_t n = 0;
 	int rc;
 
-	while ((rc = cvl_timeline_next(cvl_follow_timeline(f), &sl, &err)) > 0)
-		for (size_t i = sl.begin; i < sl.end && sl.clock == 1; i++)
-			n += sl.batch->kind[i] == CVL_EDGE && !(sl.batch->flags[i] & CVL_STATE);
+	while ((rc = cvl_timeline_next(cvl_follow_timeline(f), &block, &err)) > 0)
+		while (cvl_block_take(&block, &sl))
+			for (size_t i = sl.begin; i < sl.end && sl.clock == 1; i++)
+				n += sl.batch->kind[i] == CVL_EDGE &&
+				     !(sl.batch->flags[i] & CVL_STATE);
 	must(rc, &err);
 	return n;
 }

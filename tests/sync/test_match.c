@@ -58,6 +58,7 @@ static unsigned matched(struct cvl_session *s, const char *send, const char *rec
 	struct match_end out[MATCH_ROLES_MAX];
 	struct rule_set rules = { 0 };
 	struct cvl_timeline *tl;
+	struct cvl_block block;
 	struct cvl_slice sl;
 	struct matcher *m;
 	struct cvl_error err;
@@ -70,15 +71,16 @@ static unsigned matched(struct cvl_session *s, const char *send, const char *rec
 	ok(rules_parse(&rules, text, strlen(text), "rule", &err), &err);
 	ok(cvl_timeline_open(&tl, s, NULL, &err), &err);
 	ok(matcher_new(&m, tl, &rules, &err), &err);
-	while (cvl_timeline_next(tl, &sl, &err) > 0)
-		for (size_t i = sl.begin; i < sl.end; i++) {
-			int n = sl.batch->kind[i] == CVL_EVENT ?
-					matcher_see(m, &sl, i, 0, out, &err) :
-					0;
+	while (cvl_timeline_next(tl, &block, &err) > 0)
+		while (cvl_block_take(&block, &sl))
+			for (size_t i = sl.begin; i < sl.end; i++) {
+				int n = sl.batch->kind[i] == CVL_EVENT ?
+						matcher_see(m, &sl, i, 0, out, &err) :
+						0;
 
-			for (int k = 0; k < n; k++)
-				whole += out[k].complete;
-		}
+				for (int k = 0; k < n; k++)
+					whole += out[k].complete;
+			}
 	*unmatched = matcher_counts(m).unmatched;
 	matcher_free(m);
 	cvl_timeline_close(tl);

@@ -245,6 +245,7 @@ static void see(struct seen *d, struct cvl_timeline *tl, const struct cvl_slice 
 static int follow(struct cvl_follow *f, struct seen *d, int64_t timeout_ms)
 {
 	struct cvl_error err;
+	struct cvl_block block;
 	struct cvl_slice slice;
 	int news = cvl_follow_wait(f, timeout_ms, &err), rc;
 
@@ -252,9 +253,10 @@ static int follow(struct cvl_follow *f, struct seen *d, int64_t timeout_ms)
 	if (news != CVL_FOLLOW_MORE && news != CVL_FOLLOW_RENEWED)
 		return news;
 	d->portions++;
-	while ((rc = cvl_timeline_next(cvl_follow_timeline(f), &slice, &err)) > 0)
-		for (size_t i = slice.begin; i < slice.end; i++)
-			see(d, cvl_follow_timeline(f), &slice, i);
+	while ((rc = cvl_timeline_next(cvl_follow_timeline(f), &block, &err)) > 0)
+		while (cvl_block_take(&block, &slice))
+			for (size_t i = slice.begin; i < slice.end; i++)
+				see(d, cvl_follow_timeline(f), &slice, i);
 	must(rc, &err);
 	return news;
 }
@@ -566,7 +568,7 @@ static void estimates_come_at_once(void **state)
 static void keep_following(const struct grown *g)
 {
 	const struct cvl_follow_opts o = { .save = true };
-	struct cvl_slice slice;
+	struct cvl_block block;
 	struct cvl_follow *f;
 	struct cvl_error err;
 
@@ -578,7 +580,7 @@ static void keep_following(const struct grown *g)
 
 		if (news < 0 || news == CVL_FOLLOW_ENDED)
 			_exit(news < 0);
-		while (cvl_timeline_next(cvl_follow_timeline(f), &slice, &err) > 0)
+		while (cvl_timeline_next(cvl_follow_timeline(f), &block, &err) > 0)
 			;
 	}
 }

@@ -435,6 +435,7 @@ static void records_are_within_their_bounds(void **state)
 		struct cvl_timeline *tl;
 		struct cvl_session *s;
 		struct cvl_sync *sync;
+		struct cvl_block block;
 		struct cvl_slice sl;
 		struct cvl_error err;
 		struct cvl_sync_opts opts = { 0 };
@@ -451,32 +452,34 @@ static void records_are_within_their_bounds(void **state)
 		for (size_t c = 0; c < w.n_clocks; c++)
 			while (next[c] < w.n && w.event[next[c]].clock != c)
 				next[c]++;
-		while ((rc = cvl_timeline_next(tl, &sl, &err)) > 0) {
-			static int64_t bounds[CVL_BATCH_MAX];
+		while ((rc = cvl_timeline_next(tl, &block, &err)) > 0)
+			while (cvl_block_take(&block, &sl)) {
+				static int64_t bounds[CVL_BATCH_MAX];
 
-			cvl_timeline_bounds(tl, &sl, bounds);
-			for (size_t k = sl.begin; k < sl.end; k++) {
-				const struct happening *e = &w.event[next[sl.clock]];
-				int64_t bound = cvl_timeline_bound(tl, &sl, k), map;
-				long double want;
+				cvl_timeline_bounds(tl, &sl, bounds);
+				for (size_t k = sl.begin; k < sl.end; k++) {
+					const struct happening *e = &w.event[next[sl.clock]];
+					int64_t bound = cvl_timeline_bound(tl, &sl, k), map;
+					long double want;
 
-				cvl_map_time(cvl_timeline_map(tl, sl.clock), sl.batch->tick[k],
-					     &map);
-				assert_int_equal(cvl_timeline_bound_parts(tl, &sl, k).map, map);
-				assert_int_equal(bounds[k - sl.begin], bound);
-				if (sl.batch->kind[k] != CVL_EVENT)
-					continue;
-				next[sl.clock]++;
-				assert_true(e->clock == sl.clock &&
-					    e->tick == sl.batch->tick[k].count);
-				want = reference_time(&w, s, 0, e->true_s);
-				if (fabsl((long double)sl.time[k].ns - want) >
-				    (long double)bound + 0.01L)
-					fail_msg("%" PRId64 " +-%" PRId64 ", not %.3Lf",
-						 sl.time[k].ns, bound, want);
-				seen++;
+					cvl_map_time(cvl_timeline_map(tl, sl.clock),
+						     sl.batch->tick[k], &map);
+					assert_int_equal(cvl_timeline_bound_parts(tl, &sl, k).map,
+							 map);
+					assert_int_equal(bounds[k - sl.begin], bound);
+					if (sl.batch->kind[k] != CVL_EVENT)
+						continue;
+					next[sl.clock]++;
+					assert_true(e->clock == sl.clock &&
+						    e->tick == sl.batch->tick[k].count);
+					want = reference_time(&w, s, 0, e->true_s);
+					if (fabsl((long double)sl.time[k].ns - want) >
+					    (long double)bound + 0.01L)
+						fail_msg("%" PRId64 " +-%" PRId64 ", not %.3Lf",
+							 sl.time[k].ns, bound, want);
+					seen++;
+				}
 			}
-		}
 		ok(rc, &err);
 		cvl_timeline_close(tl);
 		cvl_sync_free(sync);
@@ -977,31 +980,33 @@ static void score_probes(struct expectation *e, struct cvl_session *s, struct sc
 	const struct world *w = e->w;
 	size_t next[CLOCKS_MAX] = { 0 };
 	struct cvl_timeline *tl;
+	struct cvl_block block;
 	struct cvl_slice sl;
 	struct cvl_error err;
 	int rc;
 
 	ok(cvl_timeline_open(&tl, s, NULL, &err), &err);
-	while ((rc = cvl_timeline_next(tl, &sl, &err)) > 0)
-		for (size_t k = sl.begin; k < sl.end; k++) {
-			const struct happening *h;
-			int64_t bound;
+	while ((rc = cvl_timeline_next(tl, &block, &err)) > 0)
+		while (cvl_block_take(&block, &sl))
+			for (size_t k = sl.begin; k < sl.end; k++) {
+				const struct happening *h;
+				int64_t bound;
 
-			if (sl.batch->kind[k] != CVL_SAMPLE)
-				continue;
-			while (w->event[next[sl.clock]].clock != sl.clock ||
-			       w->event[next[sl.clock]].kind != PROBE)
-				next[sl.clock]++;
-			h = &w->event[next[sl.clock]++];
-			assert_true(h->tick == sl.batch->tick[k].count);
-			bound = cvl_timeline_bound(tl, &sl, k);
-			if (bound == CVL_BOUND_UNKNOWN || (int)sl.clock == e->ref)
-				continue;
-			score->probes++;
-			score->covered +=
-				fabsl((long double)sl.time[k].ns -
-				      expected(e, h->true_s, sl.time[k].ns)) <= (long double)bound;
-		}
+				if (sl.batch->kind[k] != CVL_SAMPLE)
+					continue;
+				while (w->event[next[sl.clock]].clock != sl.clock ||
+				       w->event[next[sl.clock]].kind != PROBE)
+					next[sl.clock]++;
+				h = &w->event[next[sl.clock]++];
+				assert_true(h->tick == sl.batch->tick[k].count);
+				bound = cvl_timeline_bound(tl, &sl, k);
+				if (bound == CVL_BOUND_UNKNOWN || (int)sl.clock == e->ref)
+					continue;
+				score->probes++;
+				score->covered += fabsl((long double)sl.time[k].ns -
+							expected(e, h->true_s, sl.time[k].ns)) <=
+						  (long double)bound;
+			}
 	ok(rc, &err);
 	cvl_timeline_close(tl);
 }

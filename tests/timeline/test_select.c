@@ -367,6 +367,7 @@ static char *matches(const char *name, const char *text, const struct cvl_select
 	struct cvl_selector sel = parse(text), *list[] = { &sel };
 	struct cvl_selection *s;
 	struct cvl_pick picks[8];
+	struct cvl_block block;
 	struct cvl_slice sl;
 	struct cvl_match got;
 	struct cvl_error err;
@@ -379,13 +380,15 @@ static char *matches(const char *name, const char *text, const struct cvl_select
 		cvl_select_want(s, i, &picks[i]);
 		cvl_timeline_pick(m.tl, i, &picks[i]);
 	}
-	while ((rc = cvl_timeline_next(m.tl, &sl, &err)) > 0)
-		for (size_t i = sl.begin; i < sl.end; i++)
-			if (cvl_select_match(s, &sl, i, &got) && (got.happened | got.ended))
-				n += (size_t)snprintf(out + n, sizeof(out) - n, "%s%s%s@%d",
-						      n ? " " : "", got.ended ? "-" : "",
-						      cvl_session_clock(m.s, sl.clock)->name,
-						      (int)sl.batch->tick[i].count);
+	while ((rc = cvl_timeline_next(m.tl, &block, &err)) > 0)
+		while (cvl_block_take(&block, &sl))
+			for (size_t i = sl.begin; i < sl.end; i++)
+				if (cvl_select_match(s, &sl, i, &got) && (got.happened | got.ended))
+					n += (size_t)snprintf(
+						out + n, sizeof(out) - n, "%s%s%s@%d", n ? " " : "",
+						got.ended ? "-" : "",
+						cvl_session_clock(m.s, sl.clock)->name,
+						(int)sl.batch->tick[i].count);
 	ok(rc, &err);
 	cvl_select_close(s);
 	cvl_selector_free(&sel);
@@ -444,6 +447,7 @@ static void a_state_is_known_at_the_begin_of_a_range(void **state)
 			    *one = &several;
 	struct cvl_selection *s;
 	struct cvl_match got;
+	struct cvl_block block;
 	struct cvl_slice sl;
 	struct cvl_error err;
 	bool first = true;
@@ -456,19 +460,22 @@ static void a_state_is_known_at_the_begin_of_a_range(void **state)
 		err.text, "'n1.?X:high' matches several lines of n1; a state must be of one line");
 	ok(cvl_select_open(&s, list, 3, m.tl, NULL, &err), &err);
 	assert_true(cvl_select_in(s, 0, 0) && !cvl_select_in(s, 0, 1));
-	while (cvl_timeline_next(m.tl, &sl, &err) > 0)
-		for (size_t i = sl.begin; i < sl.end; i++) {
-			bool any = cvl_select_match(s, &sl, i, &got);
+	while (cvl_timeline_next(m.tl, &block, &err) > 0)
+		while (cvl_block_take(&block, &sl))
+			for (size_t i = sl.begin; i < sl.end; i++) {
+				bool any = cvl_select_match(s, &sl, i, &got);
 
-			if (sl.stream)
-				continue;
-			if (first) {
-				assert_true(any && got.found == 7 && got.in == 1 && !got.happened);
-				first = false;
-			} else if (sl.batch->tick[i].count == 20) {
-				assert_true(any && got.ended == 1 && got.happened == 4 && !got.in);
+				if (sl.stream)
+					continue;
+				if (first) {
+					assert_true(any && got.found == 7 && got.in == 1 &&
+						    !got.happened);
+					first = false;
+				} else if (sl.batch->tick[i].count == 20) {
+					assert_true(any && got.ended == 1 && got.happened == 4 &&
+						    !got.in);
+				}
 			}
-		}
 	assert_false(first);
 	cvl_select_close(s);
 	for (int i = 0; i < 3; i++)

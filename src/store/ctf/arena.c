@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK_SIZE 16384
+#define BLOCK_SIZE 4096 /* a session may have a thousand traces */
 
 struct arena_block {
 	struct arena_block *next;

@@ -131,8 +131,9 @@ struct stream_class {
 	struct program context, header;
 	enum header_shape shape; /* little-endian LTTng headers have a fast path */
 	int clock;
-	unsigned stamp_bits;        /* of the widest timestamp an event can have, 0: none */
-	struct event_class **event; /* sorted by id */
+	unsigned stamp_bits;            /* of the widest timestamp an event can have, 0: none */
+	const struct event_class *edge; /* for edges_decode(), or NULL */
+	struct event_class **event;     /* sorted by id */
 	uint32_t n_events;
 	struct stream_class *next;
 };
@@ -173,6 +174,9 @@ struct cvl_trace {
 /** Parse @text into @trace (declared types and classes; no programs). */
 int tsdl_parse(struct cvl_trace *trace, const char *text, size_t n, const char *name,
 	       struct cvl_error *err);
+
+/** From now on read each record by itself, without what is faster for some: for tests. */
+void stream_read_plainly(struct cvl_stream *s);
 
 /** Compile all layouts of a parsed trace into programs. */
 int layout_compile(struct cvl_trace *trace, struct cvl_error *err);

@@ -24,7 +24,9 @@ struct node {
 struct compiler {
 	struct cvl_trace *trace;
 	struct program *program;
+	struct op *op; /* the one that is being compiled; room for so many: */
 	uint32_t capacity;
+	struct arena nodes;            /* until all is compiled */
 	struct node *root[CVL_SCOPES]; /* of the visible scopes */
 	struct node *here;
 	struct stream_class *stream;
@@ -69,14 +71,12 @@ static struct op *emit(struct compiler *c, enum op_code code, const char *name,
 			fail(c, CVL_E_LIMIT, t, "the layout has too many fields", NULL);
 			return NULL;
 		}
-		grown = arena_alloc(&c->trace->arena, more * sizeof(*grown));
+		grown = realloc(c->op, more * sizeof(*grown));
 		if (!grown) {
 			fail(c, CVL_E_NOMEM, t, "out of memory", NULL);
 			return NULL;
 		}
-		if (prog->n)
-			memcpy(grown, prog->op, prog->n * sizeof(*grown));
-		prog->op = grown;
+		prog->op = c->op = grown;
 		c->capacity = more;
 	}
 	op = &prog->op[prog->n++];
@@ -180,7 +180,7 @@ static uint16_t slot_of(struct compiler *c, const struct cvl_type *user, bool ta
 
 static struct node *enter(struct compiler *c, const char *name, const struct cvl_type *t)
 {
-	struct node *n = arena_alloc(&c->trace->arena, sizeof(*n));
+	struct node *n = arena_alloc(&c->nodes, sizeof(*n));
 
 	if (!n) {
 		fail(c, CVL_E_NOMEM, t, "out of memory", NULL);
@@ -403,7 +403,7 @@ static void compile_scope(struct compiler *c, enum cvl_scope scope, const struct
 			  struct program *program)
 {
 	c->program = program;
-	c->capacity = 0;
+	program->op = c->op;
 	c->scope = scope;
 	c->here = NULL;
 	c->root[scope] = NULL;
@@ -419,6 +419,11 @@ static void compile_scope(struct compiler *c, enum cvl_scope scope, const struct
 		c->here = NULL;
 	}
 	emit(c, OP_STOP, NULL, NULL);
+	program->op = arena_alloc(&c->trace->arena, program->n * sizeof(*program->op));
+	if (program->op)
+		memcpy(program->op, c->op, program->n * sizeof(*program->op));
+	else
+		fail(c, CVL_E_NOMEM, t, "out of memory", NULL);
 }
 
 /* ---- reduced programs ---- */
@@ -769,6 +774,14 @@ static bool ends_masked(const struct event_class *e)
 	return fields && fields->n && !strcmp(fields->member[fields->n - 1].name, WIRE_UNKNOWN);
 }
 
+/* A compact header with the stream's clock, and whole bytes of levels. */
+static bool only_levels(const struct event_class *e)
+{
+	return e->stream->shape == HEADER_COMPACT && e->stream->clock >= 0 && e->simple &&
+	       !e->bracketed && !e->masked && e->simple_bits && e->simple_bits <= 64 &&
+	       e->simple_bits % 8 == 0;
+}
+
 static int finish_event(struct cvl_trace *trace, struct event_class *e, struct cvl_error *err)
 {
 	e->simple = true;
@@ -794,13 +807,14 @@ static int finish_event(struct cvl_trace *trace, struct event_class *e, struct c
 		e->bracketed = begins_bracketed(e);
 	e->masked = e->pub.kind == CVL_EDGE && ends_masked(e);
 	trace->bracketed = trace->bracketed || e->bracketed > 0;
+	if (e->pub.kind == CVL_EDGE && e->pub.id == WIRE_EDGE && only_levels(e))
+		e->stream->edge = e;
 	return 0;
 }
 
-int layout_compile(struct cvl_trace *trace, struct cvl_error *err)
+static int compile_all(struct cvl_trace *trace, struct cvl_error *err)
 {
 	struct compiler c = { .trace = trace, .err = err };
-	int rc;
 
 	compile_scope(&c, CVL_SCOPE_PACKET_HEADER, trace->packet_header, &trace->header);
 	for (struct stream_class *s = trace->streams; s && !c.code; s = s->next) {
@@ -826,12 +840,16 @@ int layout_compile(struct cvl_trace *trace, struct cvl_error *err)
 			e->pub.clock = s->clock;
 		}
 	}
-	if (c.code)
-		return c.code;
-	for (uint32_t i = 0; i < trace->n_events; i++) {
+	arena_free(&c.nodes);
+	free(c.op);
+	return c.code;
+}
+
+int layout_compile(struct cvl_trace *trace, struct cvl_error *err)
+{
+	int rc = compile_all(trace, err);
+
+	for (uint32_t i = 0; i < trace->n_events && !rc; i++)
 		rc = finish_event(trace, trace->event[i], err);
-		if (rc)
-			return rc;
-	}
-	return 0;
+	return rc;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * How much memory the mapped file of a stream takes. One stream frees what it has read by itself;
+ * How much memory a stream that is read with others takes, most of it its mapped file. One stream frees what it has read by itself;
  * whoever reads many at a time also limits what they hold together.
  */
 #ifndef CTF_PAGES_H
@@ -10,6 +10,11 @@
 
 /** Bytes of the file that may be in memory for this stream, at most; never 0. */
 uint64_t stream_held(const struct cvl_stream *s);
+/**
+ * The stream is one of many: keep at most so many bytes that were read, beside the packet that is
+ * being read, and begin with a batch of @first records (0: of any number).
+ */
+void stream_share(struct cvl_stream *s, uint64_t keep, size_t first);
 /** Free them. They are read again when they are needed: nothing becomes invalid. */
 void stream_let_go(struct cvl_stream *s);
 

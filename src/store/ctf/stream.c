@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "store/ctf/edges.h"
 #include "store/ctf/hold.h"
 #include "store/ctf/index.h"
 #include "store/ctf/internal.h"
@@ -30,8 +31,8 @@
 #define LITTLE_STEP 16
 #define BATCH_MIN 256 /* records that the first batch has room for */
 #define PAGE 4096
-#define FAULT_AROUND 65536      /* what Linux maps with a page that is touched */
-#define LET_GO_BYTES (1u << 20) /* whole pages on any machine */
+#define FAULT_AROUND 65536 /* what Linux maps with a page that is touched; whole pages anywhere */
+#define KEEP_BYTES (1u << 20)
 
 struct gap {
 	uint64_t from, to, lost;
@@ -45,7 +46,9 @@ struct cvl_stream {
 	const uint8_t *file;
 	uint64_t size;
 	bool mapped;
+	bool plainly;
 	uint64_t let_go; /* bytes, in whole pages, dropped from memory */
+	uint64_t keep;   /* of what was read, stay there */
 
 	/* the packet being read */
 	bool in_packet;
@@ -80,8 +83,8 @@ struct cvl_stream {
 	uint64_t *value, *aux, *bracket;
 	uint32_t *cls;
 	uint8_t *kind, *flags;
-	uint64_t resolution; /* the bracket of records without their own */
-	size_t n, room;
+	uint64_t resolution;   /* the bracket of records without their own */
+	size_t n, room, first; /* first: room of the first, 0: any */
 
 	struct hold *hold; /* records are held back, or NULL; and how their reading ended: */
 	int held_rc;       /* 1: it has not */
@@ -117,6 +120,7 @@ static int new_stream(struct cvl_stream **out, const struct cvl_trace *trace, co
 	}
 	s->trace = trace;
 	s->held_rc = 1;
+	s->keep = KEEP_BYTES;
 	if (opts)
 		take_opts(s, opts);
 	if (s->opts.disorder && !(s->hold = hold_new(s->opts.disorder, s->opts.batch))) {
@@ -222,6 +226,11 @@ void cvl_stream_close(struct cvl_stream *s)
 	free(s->tick);
 	free(s->name);
 	free(s);
+}
+
+void stream_read_plainly(struct cvl_stream *s)
+{
+	s->plainly = true;
 }
 
 int cvl_stream_clock(const struct cvl_stream *s)
@@ -397,11 +406,12 @@ static void count_losses(struct cvl_stream *s)
  */
 static void let_go(struct cvl_stream *s)
 {
-	uint64_t n = (s->offset - s->let_go) / LET_GO_BYTES;
+	const uint64_t read = s->offset - s->let_go;
+	uint64_t n = read > s->keep ? read - s->keep : 0;
 
-	if (!s->mapped || n < 2)
+	n -= n % FAULT_AROUND;
+	if (!s->mapped || !n || n < s->keep)
 		return;
-	n = (n - 1) * LET_GO_BYTES;
 	madvise((void *)(uintptr_t)(s->file + s->let_go), (size_t)n, MADV_DONTNEED);
 	s->let_go += n;
 }
@@ -412,6 +422,12 @@ uint64_t stream_held(const struct cvl_stream *s)
 	const uint64_t bytes = (end < s->size ? end : s->size) - s->let_go;
 
 	return s->mapped ? (bytes / PAGE + 1) * PAGE : 1;
+}
+
+void stream_share(struct cvl_stream *s, uint64_t keep, size_t first)
+{
+	s->keep = keep > KEEP_BYTES ? KEEP_BYTES : keep < 4 * FAULT_AROUND ? 0 : keep;
+	s->first = first;
 }
 
 void stream_let_go(struct cvl_stream *s)
@@ -910,6 +926,40 @@ static int put_own(struct cvl_stream *s, const struct event_class *e, uint64_t t
 	return 0;
 }
 
+/*
+ * Edges after the one that was put last, many at a time, up to one that needs a second look: as
+ * read_events() would put them.
+ */
+static void put_edges(struct cvl_stream *s)
+{
+	const struct event_class *e = s->class->edge;
+	struct machine *m = &s->m;
+	const struct edge_run run = { .from = m->clock,
+				      .span = s->end - m->clock,
+				      .id = (uint32_t)e->pub.id,
+				      .bytes = (unsigned)e->simple_bits / 8 };
+	const size_t at = s->n;
+	size_t n;
+
+	if (m->clock > s->end || m->clock != s->max_tick ||
+	    (s->end == UINT64_MAX && s->class->stamp_bits < 64))
+		return;
+	n = edges_decode(m->bytes + m->pos / 8, m->bytes + m->end / 8, &run, &s->tick[at].count,
+			 &s->value[at], s->room - at);
+	if (!n)
+		return;
+	memset(s->kind + at, CVL_EDGE, n);
+	memset(s->flags + at, 0, n);
+	memset(s->cls + at, 0, n * sizeof(*s->cls));
+	memset(s->aux + at, 0, n * sizeof(*s->aux));
+	for (size_t i = at; i < at + n; i++)
+		s->bracket[i] = s->resolution + s->doubt;
+	s->n += n;
+	s->stats.records += n;
+	s->last_tick = s->max_tick = m->clock = s->tick[s->n - 1].count;
+	m->pos += n * (WIRE_ID_BITS + WIRE_STAMP_BITS + e->simple_bits);
+}
+
 /* An event cannot be decoded: the rest of the packet is lost. */
 static int give_up_packet(struct cvl_stream *s, enum cvl_code code, uint64_t pos,
 			  struct cvl_error *err)
@@ -1000,6 +1050,8 @@ static int read_events(struct cvl_stream *s, struct cvl_error *err)
 			if (rc)
 				return rc;
 		}
+		if (e == c->edge && s->n < s->room && !s->plainly)
+			put_edges(s);
 	}
 	return 0;
 }
@@ -1081,7 +1133,7 @@ static void seek(struct cvl_stream *s)
 	    (spot.has_before && !is_there(s, &spot.before)))
 		return;
 	s->offset = spot.first.offset;
-	s->let_go = s->offset - s->offset % LET_GO_BYTES;
+	s->let_go = s->offset - s->offset % FAULT_AROUND;
 	if (!spot.has_before)
 		return;
 	s->any_packet = s->known_discarded = s->known_sequence = true;
@@ -1097,7 +1149,7 @@ static int make_room(struct cvl_stream *s, struct cvl_error *err)
 {
 	const size_t most =
 		s->opts.batch && s->opts.batch < CVL_BATCH_MAX ? s->opts.batch : CVL_BATCH_MAX;
-	const size_t least = most < BATCH_MIN ? most : BATCH_MIN;
+	const size_t first = s->first ? s->first : BATCH_MIN, least = most < first ? most : first;
 	const size_t room = s->room ? 4 * s->room : least;
 	const size_t each = sizeof(*s->tick) + 3 * sizeof(*s->value) + sizeof(*s->cls) +
 			    sizeof(*s->kind) + sizeof(*s->flags);
