@@ -124,6 +124,14 @@ struct event_class {
 
 enum header_shape { HEADER_GENERAL, HEADER_COMPACT, HEADER_LARGE };
 
+#define QUICK_EVENTS 31
+
+/** An event that is no record of ours, as the reader meets it after a compact or large header. */
+struct quick_event {
+	const struct event_class *class; /* NULL: some other */
+	uint32_t bits;                   /* its fixed size, in whole bytes; 0: by its program */
+};
+
 struct stream_class {
 	uint64_t id;
 	bool declared;
@@ -133,7 +141,9 @@ struct stream_class {
 	int clock;
 	unsigned stamp_bits;            /* of the widest timestamp an event can have, 0: none */
 	const struct event_class *edge; /* for edges_decode(), or NULL */
-	struct event_class **event;     /* sorted by id */
+	/* by id, of those up to 30 with a fast header; NULL: none */
+	struct quick_event *quick;
+	struct event_class **event; /* sorted by id */
 	uint32_t n_events;
 	struct stream_class *next;
 };

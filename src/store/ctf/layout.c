@@ -845,11 +845,42 @@ static int compile_all(struct cvl_trace *trace, struct cvl_error *err)
 	return c.code;
 }
 
+/* Whether skipping the event's fields changes nothing but the position and what lengths refer to. */
+static bool only_skips(const struct event_class *e)
+{
+	for (int s = CVL_SCOPE_STREAM_CONTEXT; s < CVL_SCOPES; s++)
+		for (uint32_t i = 0; i < e->skip[s].n; i++)
+			if (e->skip[s].op[i].clocked || e->skip[s].op[i].role)
+				return false;
+	return true;
+}
+
+/* Events of stream class @s by id. */
+static int list_quick(struct cvl_trace *trace, struct stream_class *s, struct cvl_error *err)
+{
+	if (s->shape == HEADER_GENERAL || s->clock < 0)
+		return 0;
+	s->quick = arena_alloc(&trace->arena, QUICK_EVENTS * sizeof(*s->quick));
+	if (!s->quick)
+		return cvl_no_memory(err);
+	for (uint32_t i = 0; i < s->n_events; i++) {
+		const struct event_class *e = s->event[i];
+
+		if (e->pub.id < QUICK_EVENTS && e->pub.kind == CVL_EVENT && !e->bracketed &&
+		    only_skips(e))
+			s->quick[e->pub.id] =
+				(struct quick_event){ e, e->simple ? (uint32_t)e->simple_bits : 0 };
+	}
+	return 0;
+}
+
 int layout_compile(struct cvl_trace *trace, struct cvl_error *err)
 {
 	int rc = compile_all(trace, err);
 
 	for (uint32_t i = 0; i < trace->n_events && !rc; i++)
 		rc = finish_event(trace, trace->event[i], err);
+	for (struct stream_class *s = trace->streams; s && !rc; s = s->next)
+		rc = list_quick(trace, s, err);
 	return rc;
 }

@@ -926,10 +926,30 @@ static int put_own(struct cvl_stream *s, const struct event_class *e, uint64_t t
 	return 0;
 }
 
+/* ---- many records at a time ---- */
+
 /*
- * Edges after the one that was put last, many at a time, up to one that needs a second look: as
- * read_events() would put them.
+ * Both of these put what follows the record that was put last as read_events() would, up to one that
+ * needs a second look: another class, a step back, a wrap, an end.
  */
+static bool may_run(const struct cvl_stream *s)
+{
+	return !s->plainly && s->n < s->room && s->m.clock <= s->end && s->m.clock == s->max_tick &&
+	       (s->end < UINT64_MAX || s->class->stamp_bits >= 64);
+}
+
+/* @n records were put from @at on, of which ticks and what differs are there. */
+static void end_run(struct cvl_stream *s, size_t at, size_t n, enum cvl_kind kind)
+{
+	memset(s->kind + at, (int)kind, n);
+	memset(s->flags + at, 0, n);
+	for (size_t i = at; i < at + n; i++)
+		s->bracket[i] = s->resolution + s->doubt;
+	s->n += n;
+	s->stats.records += n;
+	s->last_tick = s->max_tick = s->m.clock = s->tick[s->n - 1].count;
+}
+
 static void put_edges(struct cvl_stream *s)
 {
 	const struct event_class *e = s->class->edge;
@@ -939,25 +959,71 @@ static void put_edges(struct cvl_stream *s)
 				      .id = (uint32_t)e->pub.id,
 				      .bytes = (unsigned)e->simple_bits / 8 };
 	const size_t at = s->n;
-	size_t n;
+	const size_t n = edges_decode(m->bytes + m->pos / 8, m->bytes + m->end / 8, &run,
+				      &s->tick[at].count, &s->value[at], s->room - at);
 
-	if (m->clock > s->end || m->clock != s->max_tick ||
-	    (s->end == UINT64_MAX && s->class->stamp_bits < 64))
-		return;
-	n = edges_decode(m->bytes + m->pos / 8, m->bytes + m->end / 8, &run, &s->tick[at].count,
-			 &s->value[at], s->room - at);
 	if (!n)
 		return;
-	memset(s->kind + at, CVL_EDGE, n);
-	memset(s->flags + at, 0, n);
 	memset(s->cls + at, 0, n * sizeof(*s->cls));
 	memset(s->aux + at, 0, n * sizeof(*s->aux));
-	for (size_t i = at; i < at + n; i++)
-		s->bracket[i] = s->resolution + s->doubt;
-	s->n += n;
-	s->stats.records += n;
-	s->last_tick = s->max_tick = m->clock = s->tick[s->n - 1].count;
 	m->pos += n * (WIRE_ID_BITS + WIRE_STAMP_BITS + e->simple_bits);
+	end_run(s, at, n, CVL_EDGE);
+}
+
+/* The header at byte @p, of at least six that are there. False: an extended one. */
+static inline bool quick_header(const uint8_t *p, enum header_shape shape, uint32_t *id,
+				uint64_t *stamp, uint64_t *mask)
+{
+	uint32_t word;
+	uint16_t half;
+
+	if (shape == HEADER_COMPACT) {
+		memcpy(&word, p, 4);
+		*id = le32toh(word) & 31;
+		*stamp = le32toh(word) >> 5;
+		*mask = (1u << 27) - 1;
+	} else {
+		memcpy(&half, p, 2);
+		memcpy(&word, p + 2, 4);
+		*id = le16toh(half);
+		*stamp = le32toh(word);
+		*mask = UINT32_MAX;
+	}
+	return *id < QUICK_EVENTS;
+}
+
+static void put_events(struct cvl_stream *s)
+{
+	const struct quick_event *quick = s->class->quick;
+	const enum header_shape shape = s->class->shape;
+	const uint64_t header = shape == HEADER_COMPACT ? 32 : 48, end = s->end;
+	struct machine *m = &s->m;
+	const size_t at = s->n;
+	uint64_t clock = m->clock, pos = (m->pos + 7) & ~(uint64_t)7;
+	size_t i;
+
+	for (i = at; i < s->room && pos + 48 <= m->end; i++) {
+		uint64_t stamp, mask;
+		uint32_t id;
+
+		if (!quick_header(m->bytes + pos / 8, shape, &id, &stamp, &mask) ||
+		    !quick[id].class || clock + ((stamp - clock) & mask) > end)
+			break;
+		m->pos = pos + header;
+		if (quick[id].bits && quick[id].bits <= m->end - m->pos)
+			m->pos += quick[id].bits;
+		else if (skip_event(m, quick[id].class))
+			break;
+		clock += (stamp - clock) & mask;
+		s->tick[i].count = clock;
+		s->cls[i] = quick[id].class->index;
+		s->value[i] = 0;
+		s->aux[i] = pos + header;
+		pos = (m->pos + 7) & ~(uint64_t)7;
+	}
+	m->pos = pos;
+	if (i > at)
+		end_run(s, at, i - at, CVL_EVENT);
 }
 
 /* An event cannot be decoded: the rest of the packet is lost. */
@@ -1050,8 +1116,12 @@ static int read_events(struct cvl_stream *s, struct cvl_error *err)
 			if (rc)
 				return rc;
 		}
-		if (e == c->edge && s->n < s->room && !s->plainly)
+		if (!may_run(s))
+			continue;
+		if (e == c->edge)
 			put_edges(s);
+		else if (e->pub.kind == CVL_EVENT && c->quick)
+			put_events(s);
 	}
 	return 0;
 }
