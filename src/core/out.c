@@ -114,29 +114,25 @@ void cvl_text_name(char *to, const char *s)
 	*make_plain(to, s, strlen(s), true) = '\0';
 }
 
-/* The top bit of each byte of @x that is 0. */
-static inline uint64_t zeros8(uint64_t x)
-{
-	const uint64_t low = 0x7f7f7f7f7f7f7f7fu;
-
-	return ~(((x & low) + low) | x | low);
-}
+typedef int8_t chars __attribute__((vector_size(16)));
 
 /* Whether all is ASCII that needs no escape: the usual case. */
 static bool is_plain(const char *s, size_t n)
 {
-	const uint64_t ones = 0x0101010101010101u, tops = ones << 7;
-	uint64_t bad = 0, x;
+	chars bad = { 0 };
+	uint64_t half[2];
 
-	for (; n >= 8; s += 8, n -= 8) {
-		memcpy(&x, s, 8);
-		bad |= (x & tops) | zeros8(x ^ ones * 127) |
-		       (~((x | tops) - ones * ' ') & tops & ~zeros8(x ^ ones * '\n') &
-			~zeros8(x ^ ones * '\t'));
+	for (; n >= sizeof(chars); s += sizeof(chars), n -= sizeof(chars)) {
+		chars c;
+
+		memcpy(&c, s, sizeof(c));
+		/* what is not ASCII is negative */
+		bad |= ((c < ' ') & (c != '\n') & (c != '\t')) | (c == 0x7f);
 	}
+	memcpy(half, &bad, sizeof(half));
 	for (; n; s++, n--)
-		bad |= !plain_length(s, 1, false);
-	return !bad;
+		half[0] |= !plain_length(s, 1, false);
+	return !(half[0] | half[1]);
 }
 
 void cvl_out_name(struct cvl_out *o, const char *s)
