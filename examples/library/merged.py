@@ -17,7 +17,7 @@ class Batch(Structure):  # struct cvl_batch, coeval/record.h
     _fields_ = [("n", c_size_t), ("tick", POINTER(c_uint64)), ("kind", POINTER(c_uint8)),
                 ("flags", POINTER(c_uint8)), ("cls", POINTER(c_uint32)),
                 ("value", POINTER(c_uint64)), ("aux", POINTER(c_uint64)),
-                ("bracket", POINTER(c_uint64))]
+                ("bracket", POINTER(c_uint64)), ("packet", c_void_p)]
 
 
 class Run(Structure):  # struct cvl_run, coeval/timeline.h

@@ -278,13 +278,13 @@ struct cvl_visitor {
 	void *ctx;
 };
 
-/** Number of the current batch's packet: while it is the same, so is the packet's context. */
-CVL_API uint64_t cvl_stream_packet(const struct cvl_stream *stream);
+/** Number of the batch's packet in its stream: while it is the same, so is the packet's context. */
+CVL_API uint64_t cvl_batch_packet(const struct cvl_batch *batch);
 
 /**
- * Decode the fields of record @i of the stream's current batch. Scopes come in order, without the
+ * Decode the fields of record @i of a batch of the stream's that is still valid. Scopes come in order, without the
  * event header and fields about the packet itself (sizes, timestamps, counters). Returns 0, or a
- * negative code if the bytes run out.
+ * negative code if the bytes run out. Several threads may do so at a time.
  */
 CVL_API int cvl_stream_visit(struct cvl_stream *stream, const struct cvl_batch *batch, size_t i,
 			     const struct cvl_visitor *visitor, struct cvl_error *err);

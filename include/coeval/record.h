@@ -89,6 +89,8 @@ struct cvl_batch {
 	uint64_t *value;
 	uint64_t *aux;
 	uint64_t *bracket; /* half-width in ticks of each record's own capture, or NULL */
+	const struct cvl_packet
+		*packet; /* the reader's; while it is the same, see cvl_batch_packet() */
 };
 
 /**

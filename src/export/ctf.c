@@ -510,7 +510,7 @@ static int follow_context(struct exporter *x, const struct cvl_slice *sl, size_t
 			  struct cvl_error *err)
 {
 	struct out_stream *o = &x->stream[sl->stream];
-	const uint64_t source = cvl_stream_packet(cvl_timeline_stream(x->tl, sl->stream));
+	const uint64_t source = cvl_batch_packet(sl->batch);
 	struct bytes now = { 0 };
 	int rc;
 

@@ -384,7 +384,7 @@ int fields_text(struct cvl_out *o, struct cvl_stream *stream, const struct cvl_b
 	p.depth = p.groups = 0;
 	p.cache = cache;
 	p.next_prefix = batch->cls[i] * 16;
-	p.number = cvl_stream_packet(stream);
+	p.number = cvl_batch_packet(batch);
 	return cvl_stream_visit(stream, batch, i, &visitor, err);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/ctf/hold.h"
+#include "store/ctf/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 struct held {
 	uint64_t tick, number; /* number: in the order in which they came */
 	uint64_t value, aux, bracket;
-	struct hold_packet *packet;
+	struct cvl_packet *packet;
 	uint32_t cls;
 	uint8_t kind, flags;
 };
@@ -21,7 +22,7 @@ struct hold {
 	uint64_t late;
 	size_t batch;
 	bool bracketed;
-	struct hold_packet *packet, *shown;
+	struct cvl_packet *packet, *shown;
 	struct held *heap; /* held back; by tick, then number */
 	size_t n, room;
 	struct held *out; /* ready: [taken, n_out) */
@@ -57,7 +58,7 @@ struct hold *hold_new(uint64_t disorder, size_t batch)
 	return h;
 }
 
-static void let_go(struct hold_packet *p)
+static void let_go(struct cvl_packet *p)
 {
 	if (p && !--p->uses)
 		free(p);
@@ -79,17 +80,16 @@ void hold_free(struct hold *h)
 	free(h);
 }
 
-int hold_packet(struct hold *h, const struct hold_packet *packet, const uint64_t *slot, size_t n)
+int hold_packet(struct hold *h, const struct cvl_packet *packet, size_t n)
 {
-	struct hold_packet *p;
+	struct cvl_packet *p;
 
 	if (h->packet && h->packet->number == packet->number)
 		return 0;
-	p = malloc(sizeof(*p) + n * sizeof(*slot));
+	p = malloc(sizeof(*p) + n * sizeof(*p->slot));
 	if (!p)
 		return CVL_E_NOMEM;
-	*p = *packet;
-	memcpy(p->slot, slot, n * sizeof(*slot));
+	memcpy(p, packet, sizeof(*p) + n * sizeof(*p->slot));
 	p->uses = 1;
 	let_go(h->packet);
 	h->packet = p;
@@ -223,6 +223,7 @@ bool hold_take(struct hold *h, struct cvl_batch *b)
 		.value = h->value,
 		.aux = h->aux,
 		.bracket = h->bracketed ? h->bracket : NULL,
+		.packet = h->shown,
 	};
 	return n > 0;
 }
@@ -230,9 +231,4 @@ bool hold_take(struct hold *h, struct cvl_batch *b)
 uint64_t hold_late(const struct hold *h)
 {
 	return h->late;
-}
-
-struct hold_packet *hold_shown(const struct hold *h)
-{
-	return h->shown;
 }

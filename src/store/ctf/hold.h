@@ -21,16 +21,7 @@
  */
 #define HOLD_MAX (1u << 17)
 
-/** A packet whose records are held: what it takes to decode their fields later. */
-struct hold_packet {
-	uint64_t offset;      /* bytes, of the packet in its file */
-	uint64_t end;         /* bits */
-	uint64_t context_pos; /* of the packet context, bits */
-	uint64_t number;
-	unsigned uses;
-	uint64_t slot[];
-};
-
+struct cvl_packet;
 struct hold;
 
 /** @disorder in ticks. NULL: out of memory. */
@@ -41,7 +32,7 @@ void hold_free(struct hold *h);
  * The packet that records are now added of: a copy of @packet, with @n slots. Only if @packet->number
  * is another than before. CVL_E_NOMEM.
  */
-int hold_packet(struct hold *h, const struct hold_packet *packet, const uint64_t *slot, size_t n);
+int hold_packet(struct hold *h, const struct cvl_packet *packet, size_t n);
 
 /** Add the records of @b, all of that packet. CVL_E_NOMEM. */
 int hold_add(struct hold *h, const struct cvl_batch *b);
@@ -57,8 +48,5 @@ bool hold_take(struct hold *h, struct cvl_batch *b);
 
 /** How many were flagged CVL_LATE. */
 uint64_t hold_late(const struct hold *h);
-
-/** The packet of the last batch; NULL before the first. */
-struct hold_packet *hold_shown(const struct hold *h);
 
 #endif

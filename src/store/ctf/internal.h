@@ -185,6 +185,16 @@ struct cvl_trace {
 int tsdl_parse(struct cvl_trace *trace, const char *text, size_t n, const char *name,
 	       struct cvl_error *err);
 
+/** What it takes to decode the fields of a batch's records, which are all of one packet. */
+struct cvl_packet {
+	uint64_t offset;      /* bytes, of the packet in its file */
+	uint64_t end;         /* bits */
+	uint64_t context_pos; /* of the packet context, bits */
+	uint64_t number;
+	unsigned uses; /* of those who share it */
+	uint64_t slot[];
+};
+
 /** From now on read each record by itself, without what is faster for some: for tests. */
 void stream_read_plainly(struct cvl_stream *s);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/ctf/machine.h"
 
-#include <endian.h>
 #include <string.h>
 
 /* Zero-bit elements that a loop may have before the trace is rejected. */
@@ -23,40 +22,6 @@ uint64_t machine_bits(const uint8_t *bytes, uint64_t pos, unsigned bits, bool bi
 		v >>= shift;
 	}
 	return bits == 64 ? (uint64_t)v : (uint64_t)v & (((uint64_t)1 << bits) - 1);
-}
-
-/* The integer of @op at bit @pos. False if it would pass @end. */
-static inline __attribute__((always_inline)) bool
-read_int(const struct machine *m, const struct op *op, uint64_t pos, uint64_t end, uint64_t *v)
-{
-	const unsigned bits = (unsigned)op->bits, rest = 64 - bits;
-	const bool be = op->type->big_endian;
-
-	/* most are whole bytes with data after them in the packet: one path for all sizes */
-	if (op->bits8 && end - pos >= 64) {
-		memcpy(v, m->bytes + pos / 8, 8);
-		*v = be ? be64toh(*v) : le64toh(*v) << rest;
-	} else if (bits <= end - pos) {
-		*v = machine_bits(m->bytes, pos, bits, be) << rest;
-	} else {
-		return false;
-	}
-	*v = op->type->is_signed ? (uint64_t)((int64_t)*v >> rest) : *v >> rest;
-	return true;
-}
-
-static double as_float(uint64_t v, unsigned bits)
-{
-	uint32_t low = (uint32_t)v;
-	float f;
-	double d;
-
-	if (bits == 32) {
-		memcpy(&f, &low, sizeof(f));
-		return (double)f;
-	}
-	memcpy(&d, &v, sizeof(d));
-	return d;
 }
 
 static const struct choice *choose(const struct op *op, uint64_t tag)
@@ -134,7 +99,7 @@ run(struct machine *m, const struct program *program, const struct cvl_visitor *
 			pos += op->bits;
 			break;
 		case OP_INT:
-			if (!read_int(m, op, pos, end, &v))
+			if (!machine_int(m, op, pos, end, &v))
 				goto out;
 			pos += op->bits;
 			if (op->clocked | op->role)
@@ -148,7 +113,7 @@ run(struct machine *m, const struct program *program, const struct cvl_visitor *
 		case OP_FLOAT:
 			if (op->bits > end - pos)
 				goto out;
-			value.f = as_float(machine_bits(m->bytes, pos, (unsigned)op->bits,
+			value.f = machine_float(machine_bits(m->bytes, pos, (unsigned)op->bits,
 							op->type->big_endian),
 					   (unsigned)op->bits);
 			pos += op->bits;

@@ -3,6 +3,9 @@
 #ifndef CTF_MACHINE_H
 #define CTF_MACHINE_H
 
+#include <endian.h>
+#include <string.h>
+
 #include "store/ctf/internal.h"
 
 /** State of decoding one packet. Positions are bits from the start of the packet. */
@@ -30,6 +33,41 @@ static inline void machine_clock(struct machine *m, uint64_t value, unsigned bit
 
 /** Read an integer of @bits at bit @pos of @bytes; the caller has checked that it is inside. */
 uint64_t machine_bits(const uint8_t *bytes, uint64_t pos, unsigned bits, bool big_endian);
+
+/** The integer of @op at bit @pos. False if it would pass @end. */
+static inline __attribute__((always_inline)) bool
+machine_int(const struct machine *m, const struct op *op, uint64_t pos, uint64_t end, uint64_t *v)
+{
+	const unsigned bits = (unsigned)op->bits, rest = 64 - bits;
+	const bool be = op->type->big_endian;
+
+	/* most are whole bytes with data after them in the packet: one path for all sizes */
+	if (op->bits8 && end - pos >= 64) {
+		memcpy(v, m->bytes + pos / 8, 8);
+		*v = be ? be64toh(*v) : le64toh(*v) << rest;
+	} else if (bits <= end - pos) {
+		*v = machine_bits(m->bytes, pos, bits, be) << rest;
+	} else {
+		return false;
+	}
+	*v = op->type->is_signed ? (uint64_t)((int64_t)*v >> rest) : *v >> rest;
+	return true;
+}
+
+/** The double of a float's @bits, 32 or 64. */
+static inline double machine_float(uint64_t v, unsigned bits)
+{
+	uint32_t low = (uint32_t)v;
+	float f;
+	double d;
+
+	if (bits == 32) {
+		memcpy(&f, &low, sizeof(f));
+		return (double)f;
+	}
+	memcpy(&d, &v, sizeof(d));
+	return d;
+}
 
 /**
  * Run @program from m->pos, passing each field to @visitor (or NULL). Returns 0, CVL_E_TRUNCATED if

@@ -86,6 +86,7 @@ struct cvl_stream {
 	uint64_t resolution;   /* the bracket of records without their own */
 	size_t n, room, first; /* first: room of the first, 0: any */
 
+	struct cvl_packet *packet; /* of the batch */
 	struct hold *hold; /* records are held back, or NULL; and how their reading ended: */
 	int held_rc;       /* 1: it has not */
 
@@ -106,16 +107,23 @@ static void take_opts(struct cvl_stream *s, const struct cvl_stream_opts *opts)
 			opts->to.count > UINT64_MAX - d ? UINT64_MAX : opts->to.count + d;
 }
 
+static size_t packet_bytes(const struct cvl_trace *trace)
+{
+	return sizeof(struct cvl_packet) + trace->n_slots * sizeof(uint64_t);
+}
+
 static int new_stream(struct cvl_stream **out, const struct cvl_trace *trace, const char *name,
 		      const struct cvl_stream_opts *opts, struct cvl_error *err)
 {
 	struct cvl_stream *s = calloc(1, sizeof(*s) + (trace->n_slots + 1) * sizeof(uint64_t));
 
 	*out = NULL;
-	if (s)
+	if (s) {
 		s->name = strdup(name);
-	if (!s || !s->name) {
-		free(s);
+		s->packet = calloc(1, packet_bytes(trace));
+	}
+	if (!s || !s->name || !s->packet) {
+		cvl_stream_close(s);
 		return cvl_no_memory(err);
 	}
 	s->trace = trace;
@@ -223,6 +231,7 @@ void cvl_stream_close(struct cvl_stream *s)
 	if (s->mapped)
 		munmap((void *)(uintptr_t)s->file, (size_t)s->size);
 	hold_free(s->hold);
+	free(s->packet);
 	free(s->tick);
 	free(s->name);
 	free(s);
@@ -1252,6 +1261,17 @@ static int tell_failure(const struct cvl_stream *s, int rc, struct cvl_error *er
 	return rc;
 }
 
+static void note_packet(struct cvl_stream *s)
+{
+	struct cvl_packet *p = s->packet;
+
+	p->offset = s->m.bytes ? (uint64_t)(s->m.bytes - s->file) : 0;
+	p->end = s->m.end;
+	p->context_pos = s->context_pos;
+	p->number = s->stats.packets;
+	memcpy(p->slot, s->slot, s->trace->n_slots * sizeof(*p->slot));
+}
+
 /* Next batch in the order in which records were stored. */
 static int next_stored(struct cvl_stream *s, struct cvl_batch *batch, struct cvl_error *err)
 {
@@ -1290,6 +1310,7 @@ static int next_stored(struct cvl_stream *s, struct cvl_batch *batch, struct cvl
 	}
 	if (rc < 0 && !s->n)
 		return rc;
+	note_packet(s);
 	*batch = (struct cvl_batch){
 		.n = s->n,
 		.tick = s->tick,
@@ -1299,6 +1320,7 @@ static int next_stored(struct cvl_stream *s, struct cvl_batch *batch, struct cvl
 		.value = s->value,
 		.aux = s->aux,
 		.bracket = s->trace->bracketed || s->doubt ? s->bracket : NULL,
+		.packet = s->packet,
 	};
 	return 1;
 }
@@ -1311,14 +1333,7 @@ static int hold_more(struct cvl_stream *s)
 
 	s->held_rc = next_stored(s, &batch, NULL);
 	if (s->held_rc > 0) {
-		const struct hold_packet packet = {
-			.offset = s->m.bytes ? (uint64_t)(s->m.bytes - s->file) : 0,
-			.end = s->m.end,
-			.context_pos = s->context_pos,
-			.number = s->stats.packets
-		};
-
-		rc = hold_packet(s->hold, &packet, s->slot, s->trace->n_slots);
+		rc = hold_packet(s->hold, batch.packet, s->trace->n_slots);
 		rc = rc ? rc : hold_add(s->hold, &batch);
 	}
 	if (!rc && !s->in_packet)
@@ -1347,11 +1362,9 @@ int cvl_stream_next(struct cvl_stream *s, struct cvl_batch *batch, struct cvl_er
 
 /* ---- fields ---- */
 
-uint64_t cvl_stream_packet(const struct cvl_stream *s)
+uint64_t cvl_batch_packet(const struct cvl_batch *batch)
 {
-	const struct hold_packet *held = s->hold ? hold_shown(s->hold) : NULL;
-
-	return held ? held->number : s->stats.packets;
+	return batch->packet ? batch->packet->number : 0;
 }
 
 const struct cvl_event_class *cvl_stream_class(const struct cvl_stream *s,
@@ -1374,26 +1387,23 @@ static int run_scope(struct machine *m, const struct program *program, enum cvl_
 int cvl_stream_visit(struct cvl_stream *s, const struct cvl_batch *batch, size_t i,
 		     const struct cvl_visitor *visitor, struct cvl_error *err)
 {
+	const struct cvl_packet *packet = batch->packet;
 	const struct event_class *e;
-	struct hold_packet *held = s->hold ? hold_shown(s->hold) : NULL;
-	uint64_t offset = s->offset, context_pos = s->context_pos;
-	struct machine m = s->m;
+	uint64_t slot[s->trace->n_slots + 1], role[ROLES];
+	struct machine m;
 	int rc;
 
 	if (!cvl_stream_class(s, batch, i))
 		return 0;
-	if (held) {
-		m.bytes = s->file + held->offset;
-		m.end = held->end;
-		m.slot = held->slot;
-		offset = held->offset;
-		context_pos = held->context_pos;
-	}
+	m = (struct machine){
+		.bytes = s->file + packet->offset, .end = packet->end, .slot = slot, .role = role
+	};
+	/* those of the packet's own scopes hold what open_packet() read */
+	memcpy(slot, packet->slot, s->trace->n_slots * sizeof(*slot));
 	e = s->trace->event[batch->cls[i]];
-	/* the slots of the packet's own scopes still hold what open_packet() read */
 	if (e->stream->packet_context &&
 	    (!visitor->scope || visitor->scope(visitor->ctx, CVL_SCOPE_PACKET_CONTEXT))) {
-		m.pos = context_pos;
+		m.pos = packet->context_pos;
 		rc = machine_run(&m, &e->stream->context, visitor);
 		if (rc)
 			goto fail;
@@ -1416,6 +1426,7 @@ int cvl_stream_visit(struct cvl_stream *s, const struct cvl_batch *batch, size_t
 	}
 	return 0;
 fail:
-	return cvl_fail(err, rc, offset + m.pos / 8, "%s:%" PRIu64 ": fields cannot be decoded",
-			s->name, offset + m.pos / 8);
+	return cvl_fail(err, rc, packet->offset + m.pos / 8,
+			"%s:%" PRIu64 ": fields cannot be decoded", s->name,
+			packet->offset + m.pos / 8);
 }
