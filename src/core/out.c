@@ -475,21 +475,33 @@ void cvl_out_quoted(struct cvl_out *o, const char *s, size_t n)
 
 void cvl_out_json(struct cvl_out *o, const char *s, size_t n)
 {
+	char *w = cvl_out_room(o, 16 + 2);
+	size_t done = 0;
+
+	if (n <= 16 && copy_plain(w + 1, s, n)) {
+		w[0] = w[n + 1] = '"';
+		o->n += n + 2;
+		return;
+	}
 	cvl_out_char(o, '"');
 	for (size_t i = 0; i < n;) {
-		unsigned char c = (unsigned char)s[i];
-		size_t len = utf8_length(s + i, n - i);
+		const unsigned char c = (unsigned char)s[i];
+		const size_t len = c >= 32 && c < 0x80 ? 1 : utf8_length(s + i, n - i);
 
+		if (len && c >= 32 && c != '"' && c != '\\') {
+			i += len;
+			continue;
+		}
+		cvl_out_bytes(o, s + done, i - done);
 		if (!len)
 			cvl_out_text(o, "\\ufffd");
-		else if (c == '"' || c == '\\')
-			cvl_out_printf(o, "\\%c", c);
 		else if (c < 32)
 			cvl_out_printf(o, "\\u%04x", c);
 		else
-			cvl_out_bytes(o, s + i, len);
-		i += len ? len : 1;
+			cvl_out_printf(o, "\\%c", c);
+		done = i += 1;
 	}
+	cvl_out_bytes(o, s + done, n - done);
 	cvl_out_char(o, '"');
 }
 

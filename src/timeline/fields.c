@@ -65,20 +65,18 @@ const char *cvl_record_name(const struct cvl_timeline *tl, const struct cvl_slic
 struct level {
 	uint64_t n; /* members written */
 	enum cvl_type_kind kind;
-	bool prefixes; /* names of members are kept in the cache */
 };
 
 struct printer {
 	struct cvl_out *o;
 	unsigned depth;
-	unsigned groups; /* scopes written */
-	bool packet;     /* in the packet context, which makes a group */
-	bool group_open; /* only once it has members */
-	struct fields_cache *cache;
-	unsigned next_prefix; /* in the cache */
-	uint64_t number;      /* of the packet */
-	size_t packet_from;   /* start of its text in the output */
-	struct level *level;  /* the innermost of levels, at depth */
+	unsigned groups;            /* scopes written */
+	bool packet;                /* in the packet context, which makes a group */
+	bool group_open;            /* only once it has members */
+	struct fields_cache *cache; /* of the packet's context, or NULL */
+	uint64_t number;            /* of the packet */
+	size_t packet_from;         /* start of its text in the output */
+	struct level *level;        /* the innermost of levels, at depth */
 	struct level levels[DEPTH_MAX];
 };
 
@@ -203,21 +201,6 @@ void cvl_value_json(struct cvl_out *o, const struct cvl_value *v)
 
 /* ---- text ---- */
 
-/* Remember @name in @prefix, which has no room for very long ones. */
-static void make_prefix(struct fields_prefix *prefix, const char *name)
-{
-	const char *plain = cvl_plain_name(name);
-	size_t n = strlen(plain);
-
-	if (n + 4 > FIELDS_PREFIX_MAX)
-		return;
-	prefix->text[0] = ' ';
-	memcpy(prefix->text + 1, plain, n);
-	memcpy(prefix->text + 1 + n, " = ", 3);
-	prefix->n = n + 4;
-	prefix->name = name;
-}
-
 /* Text before a value: ", name = " in a struct. */
 static void prefix_text(struct printer *p, const char *name)
 {
@@ -263,7 +246,7 @@ static void push(struct printer *p, enum cvl_type_kind kind)
 	if (p->depth + 1 < DEPTH_MAX)
 		p->depth++;
 	p->level = &p->levels[p->depth];
-	*p->level = (struct level){ 0, kind, kind == CVL_TYPE_STRUCT && p->cache && !p->packet };
+	*p->level = (struct level){ 0, kind };
 }
 
 static enum cvl_type_kind shape(const struct cvl_type *t)
@@ -276,46 +259,13 @@ static void pop(struct printer *p)
 	p->level = &p->levels[--p->depth];
 }
 
-/* The cases that value_text() does not handle itself. */
-static __attribute__((noinline)) void other_value_text(struct printer *p, const char *name,
-						       const struct cvl_value *v)
-{
-	open_packet_group(p);
-	if (p->level->prefixes)
-		make_prefix(&p->cache->prefix[p->next_prefix++ % FIELDS_PREFIXES], name);
-	prefix_text(p, name);
-	cvl_value_text(p->o, v);
-}
-
-/* The prefixes of a class follow each other in the cache as its fields do in an event. */
 static void value_text(void *ctx, const char *name, const struct cvl_value *v)
 {
 	struct printer *p = ctx;
-	struct cvl_out *o = p->o;
-	const struct cvl_type *t = v->type;
-	const struct fields_prefix *prefix =
-		p->level->prefixes ? &p->cache->prefix[p->next_prefix % FIELDS_PREFIXES] : NULL;
-	char *w = o->buf + o->n;
 
-	if (!prefix || prefix->name != name ||
-	    CVL_OUT_BYTES - o->n < 1 + FIELDS_PREFIX_MAX + CVL_OUT_NUMBER) {
-		other_value_text(p, name, v);
-		return;
-	}
-	p->next_prefix++;
-	*w = ',';
-	w += p->level->n++ > 0;
-	memcpy(w, prefix->text, FIELDS_PREFIX_MAX);
-	w += prefix->n;
-	if (t->kind == CVL_TYPE_INT && t->base == 10) {
-		cvl_out_to(o, t->is_signed ? cvl_text_i64(w, v->i) : cvl_text_u64(w, v->u));
-		return;
-	}
-	cvl_out_to(o, w);
-	if (t->kind > CVL_TYPE_ENUM)
-		cvl_out_quoted(o, v->s.text, v->s.len);
-	else
-		cvl_value_text(p->o, v);
+	open_packet_group(p);
+	prefix_text(p, name);
+	cvl_value_text(p->o, v);
 }
 
 static void begin_text(void *ctx, const char *name, const struct cvl_type *t, uint64_t n)
@@ -334,6 +284,30 @@ static void begin_text(void *ctx, const char *name, const struct cvl_type *t, ui
 	push(p, shape(t));
 }
 
+/* The context of the packet was written. */
+static void keep_packet(struct printer *p)
+{
+	struct fields_cache *c = p->cache;
+
+	if (!c)
+		return;
+	c->packet = UINT64_MAX;
+	if (p->o->n >= p->packet_from &&
+	    p->o->n - p->packet_from < sizeof(c->text) - CVL_OUT_SLACK) {
+		c->n = p->o->n - p->packet_from;
+		memcpy(c->text, p->o->buf + p->packet_from, c->n);
+		c->packet = p->number;
+	}
+}
+
+/* It is about to be: all of it in the buffer, to be copied from there. */
+static void begin_packet(struct printer *p)
+{
+	if (p->cache)
+		cvl_out_room(p->o, sizeof(p->cache->text));
+	p->packet_from = p->o->n;
+}
+
 static void end_text(void *ctx, const struct cvl_type *t)
 {
 	struct printer *p = ctx;
@@ -343,15 +317,8 @@ static void end_text(void *ctx, const struct cvl_type *t)
 		cvl_out_text(p->o, " ]");
 	else if (p->depth || !p->packet || p->group_open)
 		cvl_out_text(p->o, " }");
-	if (p->depth || !p->packet || !p->cache)
-		return;
-	p->cache->packet = UINT64_MAX;
-	if (p->o->n >= p->packet_from &&
-	    p->o->n - p->packet_from < sizeof(p->cache->text) - CVL_OUT_SLACK) {
-		p->cache->n = p->o->n - p->packet_from;
-		memcpy(p->cache->text, p->o->buf + p->packet_from, p->cache->n);
-		p->cache->packet = p->number;
-	}
+	if (!p->depth && p->packet)
+		keep_packet(p);
 }
 
 static bool text_scope(void *ctx, enum cvl_scope scope)
@@ -361,21 +328,13 @@ static bool text_scope(void *ctx, enum cvl_scope scope)
 	p->packet = scope == CVL_SCOPE_PACKET_CONTEXT;
 	p->group_open = false;
 	p->depth = 0;
-	if (!p->packet || !p->cache)
-		return true;
-	if (p->cache->packet == p->number) {
-		cvl_out_slack(p->o, p->cache->text, p->cache->n);
-		p->groups += p->cache->n > 0;
-		return false;
-	}
-	cvl_out_room(p->o,
-		     sizeof(p->cache->text)); /* all of it in the buffer, to copy it from there */
-	p->packet_from = p->o->n;
+	if (p->packet)
+		begin_packet(p);
 	return true;
 }
 
-int fields_text(struct cvl_out *o, struct cvl_stream *stream, const struct cvl_batch *batch,
-		size_t i, struct fields_cache *cache, struct cvl_error *err)
+static int visit_text(struct cvl_out *o, struct cvl_stream *stream, const struct cvl_batch *batch,
+		      size_t i, struct fields_cache *cache, struct cvl_error *err)
 {
 	struct printer p;
 	const struct cvl_visitor visitor = { value_text, begin_text, end_text, text_scope, &p };
@@ -383,7 +342,6 @@ int fields_text(struct cvl_out *o, struct cvl_stream *stream, const struct cvl_b
 	p.o = o;
 	p.depth = p.groups = 0;
 	p.cache = cache;
-	p.next_prefix = batch->cls[i] * 16;
 	p.number = cvl_batch_packet(batch);
 	return cvl_stream_visit(stream, batch, i, &visitor, err);
 }
@@ -391,7 +349,7 @@ int fields_text(struct cvl_out *o, struct cvl_stream *stream, const struct cvl_b
 int cvl_fields_text(struct cvl_out *o, struct cvl_stream *stream, const struct cvl_batch *batch,
 		    size_t i, struct cvl_error *err)
 {
-	return fields_text(o, stream, batch, i, NULL, err);
+	return visit_text(o, stream, batch, i, NULL, err);
 }
 
 /* ---- JSON: all scopes in one object ---- */
@@ -439,30 +397,70 @@ static void end_json(void *ctx, const struct cvl_type *t)
 	pop(p);
 	if (p->depth && t->kind != CVL_TYPE_VARIANT)
 		cvl_out_char(p->o, shape(t) == CVL_TYPE_ARRAY ? ']' : '}');
+	if (!p->depth && p->packet)
+		keep_packet(p);
 }
 
 static bool json_scope(void *ctx, enum cvl_scope scope)
 {
-	(void)scope;
-	((struct printer *)ctx)->depth = 0;
+	struct printer *p = ctx;
+
+	p->packet = scope == CVL_SCOPE_PACKET_CONTEXT;
+	p->depth = 0;
+	if (p->packet)
+		begin_packet(p);
 	return true;
+}
+
+static int visit_json(struct cvl_out *o, struct cvl_stream *stream, const struct cvl_batch *batch,
+		      size_t i, struct fields_cache *cache, struct cvl_error *err)
+{
+	struct printer p;
+	const struct cvl_visitor visitor = { value_json, begin_json, end_json, json_scope, &p };
+
+	p.o = o;
+	p.depth = p.groups = 0;
+	p.cache = cache;
+	p.number = cvl_batch_packet(batch);
+	p.levels[1] = (struct level){ 0, CVL_TYPE_STRUCT };
+	return cvl_stream_visit(stream, batch, i, &visitor, err);
 }
 
 int cvl_fields_json(struct cvl_out *o, struct cvl_stream *stream, const struct cvl_batch *batch,
 		    size_t i, struct cvl_error *err)
 {
-	struct printer p;
-	const struct cvl_visitor visitor = { value_json, begin_json, end_json, json_scope, &p };
 	int rc;
 
-	p.o = o;
-	p.depth = p.groups = 0;
-	p.packet = false;
-	p.cache = NULL;
-	p.levels[1] = (struct level){ 0, CVL_TYPE_STRUCT, false };
 	cvl_out_char(o, '{');
-	rc = cvl_stream_visit(stream, batch, i, &visitor, err);
+	rc = visit_json(o, stream, batch, i, NULL, err);
 	cvl_out_char(o, '}');
+	return rc;
+}
+
+/* ---- many events ---- */
+
+int fields_put(struct cvl_out *o, bool json, struct cvl_stream *stream,
+	       const struct cvl_batch *batch, size_t i, struct fields_cache *cache,
+	       const struct template *template, struct cvl_error *err)
+{
+	const uint64_t packet = cvl_batch_packet(batch);
+	int rc;
+
+	if (json)
+		cvl_out_char(o, '{');
+	if (template && cache->packet == packet && cache->json == json) {
+		cvl_out_slack(o, cache->text, cache->n);
+		rc = template_put(template, !cache->n, o, stream, batch, i, err);
+	} else {
+		/* for streams whose packets have no context */
+		cache->packet = packet;
+		cache->json = json;
+		cache->n = 0;
+		rc = json ? visit_json(o, stream, batch, i, cache, err) :
+			    visit_text(o, stream, batch, i, cache, err);
+	}
+	if (json)
+		cvl_out_char(o, '}');
 	return rc;
 }
 

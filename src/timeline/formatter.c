@@ -6,26 +6,27 @@
 #include <string.h>
 #include <time.h>
 
-/* Text before the fields of a class, made once: "node name: ". */
-struct prefix {
-	char *text; /* NULL until it is needed */
+/* What is the same for all records of a class or kind, made once. */
+struct class
+{
+	char *lead; /* node and name, with CVL_OUT_SLACK bytes after it; NULL until it is needed */
 	size_t n;
+	bool json;
+	struct template *fields; /* or NULL: as visited */
 };
 
 struct stream {
 	struct fields_cache cache;
 	struct cvl_levels levels; /* last seen */
-	struct prefix *prefix; /* of event classes, then of other kinds, then of restated levels */
-	size_t n_prefixes;
+	/* event classes, then other kinds, then restated levels; streams of a clock share them */
+	struct class *class;
+	size_t n_classes;
+	bool shared;
 };
-
-/* Streams take turns in them, so that many streams need no more memory. */
-#define PREFIX_SETS 64
 
 struct cvl_formatter {
 	struct cvl_timeline *tl;
 	int64_t epoch;
-	struct fields_prefix *set[PREFIX_SETS];
 	struct stream *stream;
 	size_t n_streams;
 	/* the current record */
@@ -34,19 +35,30 @@ struct cvl_formatter {
 	uint64_t lines; /* of an edge: shown */
 	char day[16];   /* date of the last record, UTC */
 	int64_t day_number;
+	struct cvl_out made; /* for what is made once */
 };
 
 /* ---- begin and end ---- */
 
-/* Prefixes belong to a timeline; the last levels of lines are kept. */
-static void drop_prefixes(struct cvl_formatter *f)
+static void forget_class(struct class *c)
+{
+	free(c->lead);
+	template_free(c->fields);
+	*c = (struct class){ 0 };
+}
+
+/* Classes belong to a timeline; the last levels of lines are kept. */
+static void drop_classes(struct cvl_formatter *f)
 {
 	for (size_t i = 0; i < f->n_streams; i++) {
-		for (size_t k = 0; k < f->stream[i].n_prefixes; k++)
-			free(f->stream[i].prefix[k].text);
-		free(f->stream[i].prefix);
-		f->stream[i].prefix = NULL;
-		f->stream[i].n_prefixes = 0;
+		struct stream *st = &f->stream[i];
+
+		for (size_t k = 0; k < st->n_classes && !st->shared; k++)
+			forget_class(&st->class[k]);
+		if (!st->shared)
+			free(st->class);
+		st->class = NULL;
+		st->n_classes = 0;
 	}
 }
 
@@ -54,7 +66,7 @@ int cvl_formatter_continue(struct cvl_formatter *f, struct cvl_timeline *tl, str
 {
 	size_t n = cvl_timeline_streams(tl);
 
-	drop_prefixes(f);
+	drop_classes(f);
 	f->tl = tl;
 	f->epoch = cvl_session_epoch(cvl_timeline_session(tl));
 	if (n > f->n_streams) {
@@ -66,22 +78,17 @@ int cvl_formatter_continue(struct cvl_formatter *f, struct cvl_timeline *tl, str
 		f->stream = grown;
 		f->n_streams = n;
 	}
-	for (size_t i = 0; i < n && i < PREFIX_SETS; i++) {
-		free(f->set[i]);
-		f->set[i] = calloc(FIELDS_PREFIXES, sizeof(*f->set[i]));
-		if (!f->set[i])
-			return cvl_no_memory(err);
-	}
 	for (size_t i = 0; i < n; i++) {
+		const struct cvl_trace *trace = cvl_timeline_trace(tl, i);
 		struct stream *st = &f->stream[i];
-		size_t prefixes = cvl_trace_events(cvl_timeline_trace(tl, i)) + CVL_KINDS + 1;
 
-		memset(&st->cache, 0, sizeof(st->cache));
-		st->cache.prefix = f->set[i % PREFIX_SETS];
-		st->prefix = calloc(prefixes, sizeof(*st->prefix));
-		if (!st->prefix)
+		st->cache.packet = UINT64_MAX;
+		st->shared =
+			i && trace == cvl_timeline_trace(tl, i - 1) && cvl_trace_clocks(trace) < 2;
+		st->n_classes = cvl_trace_events(trace) + CVL_KINDS + 1;
+		st->class = st->shared ? st[-1].class : calloc(st->n_classes, sizeof(*st->class));
+		if (!st->class)
 			return cvl_no_memory(err);
-		st->n_prefixes = prefixes;
 	}
 	return 0;
 }
@@ -105,9 +112,7 @@ void cvl_formatter_close(struct cvl_formatter *f)
 {
 	if (!f)
 		return;
-	drop_prefixes(f);
-	for (size_t i = 0; i < PREFIX_SETS; i++)
-		free(f->set[i]);
+	drop_classes(f);
 	free(f->stream);
 	free(f);
 }
@@ -131,33 +136,67 @@ bool cvl_formatter_next(struct cvl_formatter *f, const struct cvl_slice *sl, siz
 	return !state || before.known != l->known || before.now != b->value[i];
 }
 
-/* NULL when out of memory. */
-static const struct prefix *prefix_of(struct cvl_formatter *f)
+static void json_name(struct cvl_out *o, const char *key, const char *name)
+{
+	cvl_out_text(o, key);
+	cvl_out_json(o, name, strlen(name));
+}
+
+/* `node name: `, or members from "node" to "name". */
+static int make_lead(struct cvl_formatter *f, struct class *c, bool json)
+{
+	const struct cvl_clock *clock =
+		cvl_session_clock(cvl_timeline_session(f->tl), f->sl->clock);
+	const char *name = cvl_record_name(f->tl, f->sl, f->i);
+	struct cvl_out *o = &f->made;
+
+	cvl_out_init(o, -1, "");
+	if (json) {
+		json_name(o, ",\"node\":", clock->node);
+		json_name(o, ",\"clock\":", clock->clock);
+		if (clock->epoch > 1) {
+			cvl_out_text(o, ",\"epoch\":");
+			cvl_out_u64(o, clock->epoch);
+		}
+		cvl_out_text(o, ",\"kind\":\"");
+		cvl_out_text(o, cvl_kind_name((enum cvl_kind)f->sl->batch->kind[f->i]));
+		json_name(o, "\",\"name\":", name);
+	} else {
+		cvl_out_name(o, clock->node);
+		cvl_out_char(o, ' ');
+		cvl_out_name(o, name);
+		cvl_out_text(o, ": ");
+	}
+	c->lead = calloc(1, o->n + CVL_OUT_SLACK);
+	if (!c->lead)
+		return CVL_E_NOMEM;
+	memcpy(c->lead, o->buf, o->n);
+	c->n = o->n;
+	c->json = json;
+	return 0;
+}
+
+/* Of the current record. NULL when out of memory. */
+static const struct class *class_of(struct cvl_formatter *f, bool json)
 {
 	const struct cvl_batch *b = f->sl->batch;
 	struct stream *st = &f->stream[f->sl->stream];
-	size_t classes = st->n_prefixes - CVL_KINDS - 1, at = classes + b->kind[f->i];
-	const char *node, *name;
-	struct prefix *prefix;
+	const size_t classes = st->n_classes - CVL_KINDS - 1;
+	const uint8_t kind = b->kind[f->i];
+	const bool fields = kind == CVL_EVENT || kind == CVL_BEGIN || kind == CVL_END;
+	const size_t at = fields                                         ? b->cls[f->i] :
+			  kind == CVL_EDGE && b->flags[f->i] & CVL_STATE ? classes + CVL_KINDS :
+									   classes + kind;
+	struct class *c = &st->class[at];
 
-	if (b->kind[f->i] == CVL_EVENT || b->kind[f->i] == CVL_BEGIN || b->kind[f->i] == CVL_END)
-		at = b->cls[f->i];
-	else if (b->kind[f->i] == CVL_EDGE && b->flags[f->i] & CVL_STATE)
-		at = classes + CVL_KINDS;
-	prefix = &st->prefix[at];
-	if (prefix->text)
-		return prefix;
-	node = cvl_session_clock(cvl_timeline_session(f->tl), f->sl->clock)->node;
-	name = cvl_record_name(f->tl, f->sl, f->i);
-	prefix->text = calloc(1, 4 * (strlen(node) + strlen(name)) + 4 + CVL_OUT_SLACK);
-	if (!prefix->text)
+	if (c->lead && c->json == json)
+		return c;
+	forget_class(c);
+	if (make_lead(f, c, json) ||
+	    (fields &&
+	     template_new(&c->fields, cvl_timeline_trace(f->tl, f->sl->stream), at, json)))
 		return NULL;
-	cvl_text_name(prefix->text, node);
-	strcat(prefix->text, " ");
-	cvl_text_name(prefix->text + strlen(prefix->text), name);
-	strcat(prefix->text, ": ");
-	prefix->n = strlen(prefix->text);
-	return prefix;
+	return c;
 }
 
 /* ---- text ---- */
@@ -209,14 +248,14 @@ static void gap_text(struct cvl_formatter *f, struct cvl_out *o)
 int cvl_formatter_text(struct cvl_formatter *f, struct cvl_out *o, struct cvl_error *err)
 {
 	const struct cvl_batch *b = f->sl->batch;
-	const struct prefix *prefix = prefix_of(f);
+	const struct class *class = class_of(f, false);
 	const size_t i = f->i, stream = f->sl->stream;
 	char buf[24];
 	int rc = 0;
 
-	if (!prefix)
+	if (!class)
 		return cvl_no_memory(err);
-	cvl_out_slack(o, prefix->text, prefix->n);
+	cvl_out_slack(o, class->lead, class->n);
 	switch ((enum cvl_kind)b->kind[i]) {
 	case CVL_EDGE: levels_text(f, o); break;
 	case CVL_SAMPLE:
@@ -241,8 +280,8 @@ int cvl_formatter_text(struct cvl_formatter *f, struct cvl_out *o, struct cvl_er
 			       (unsigned long long)b->aux[i], (unsigned long long)b->value[i]);
 		break;
 	default:
-		rc = fields_text(o, cvl_timeline_stream(f->tl, stream), b, i,
-				 &f->stream[stream].cache, err);
+		rc = fields_put(o, false, cvl_timeline_stream(f->tl, stream), b, i,
+				&f->stream[stream].cache, class->fields, err);
 	}
 	if (b->flags[i] & CVL_LATE)
 		cvl_out_text(o, "  (out of order)");
@@ -272,12 +311,6 @@ void cvl_formatter_utc(struct cvl_formatter *f, struct cvl_out *o, char between)
 }
 
 /* ---- JSON ---- */
-
-static void json_name(struct cvl_out *o, const char *key, const char *name)
-{
-	cvl_out_text(o, key);
-	cvl_out_json(o, name, strlen(name));
-}
 
 static void number_or_null(struct cvl_out *o, const char *key, uint64_t v, bool known)
 {
@@ -309,7 +342,8 @@ static void edge_json(struct cvl_formatter *f, struct cvl_out *o)
 }
 
 /* Values that depend on the kind of record. */
-static int own_json(struct cvl_formatter *f, struct cvl_out *o, struct cvl_error *err)
+static int own_json(struct cvl_formatter *f, struct cvl_out *o, const struct class *class,
+		    struct cvl_error *err)
 {
 	const struct cvl_batch *b = f->sl->batch;
 	const size_t i = f->i, stream = f->sl->stream;
@@ -347,7 +381,8 @@ static int own_json(struct cvl_formatter *f, struct cvl_out *o, struct cvl_error
 		break;
 	default:
 		cvl_out_text(o, ",\"fields\":");
-		return cvl_fields_json(o, cvl_timeline_stream(f->tl, stream), b, i, err);
+		return fields_put(o, true, cvl_timeline_stream(f->tl, stream), b, i,
+				  &f->stream[stream].cache, class->fields, err);
 	}
 	return 0;
 }
@@ -355,10 +390,12 @@ static int own_json(struct cvl_formatter *f, struct cvl_out *o, struct cvl_error
 int cvl_formatter_json(struct cvl_formatter *f, struct cvl_out *o, bool utc, struct cvl_error *err)
 {
 	const struct cvl_slice *sl = f->sl;
-	const struct cvl_clock *clock = cvl_session_clock(cvl_timeline_session(f->tl), sl->clock);
+	const struct class *class = class_of(f, true);
 	int64_t bound = cvl_timeline_bound(f->tl, sl, f->i);
 	int rc;
 
+	if (!class)
+		return cvl_no_memory(err);
 	cvl_out_text(o, "{\"t_ns\":");
 	cvl_out_i64(o, utc ? cvl_add_sat(sl->time[f->i].ns, f->epoch) : sl->time[f->i].ns);
 	if (utc) {
@@ -371,18 +408,10 @@ int cvl_formatter_json(struct cvl_formatter *f, struct cvl_out *o, bool utc, str
 	cvl_out_text(o, cvl_bound_kind_name(cvl_timeline_bound_kind(f->tl, sl->clock)));
 	cvl_out_text(o, "\",\"tick\":");
 	cvl_out_u64(o, sl->batch->tick[f->i].count);
-	json_name(o, ",\"node\":", clock->node);
-	json_name(o, ",\"clock\":", clock->clock);
-	if (clock->epoch > 1) {
-		cvl_out_text(o, ",\"epoch\":");
-		cvl_out_u64(o, clock->epoch);
-	}
-	cvl_out_text(o, ",\"kind\":\"");
-	cvl_out_text(o, cvl_kind_name((enum cvl_kind)sl->batch->kind[f->i]));
-	json_name(o, "\",\"name\":", cvl_record_name(f->tl, sl, f->i));
+	cvl_out_slack(o, class->lead, class->n);
 	if (sl->batch->flags[f->i] & CVL_LATE)
 		cvl_out_text(o, ",\"late\":true");
-	rc = own_json(f, o, err);
+	rc = own_json(f, o, class, err);
 	cvl_out_char(o, '}');
 	return rc;
 }

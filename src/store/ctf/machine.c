@@ -114,8 +114,8 @@ run(struct machine *m, const struct program *program, const struct cvl_visitor *
 			if (op->bits > end - pos)
 				goto out;
 			value.f = machine_float(machine_bits(m->bytes, pos, (unsigned)op->bits,
-							op->type->big_endian),
-					   (unsigned)op->bits);
+							     op->type->big_endian),
+						(unsigned)op->bits);
 			pos += op->bits;
 			tell(visitor, op, &value);
 			break;

@@ -77,4 +77,18 @@ static inline double machine_float(uint64_t v, unsigned bits)
 int machine_run(struct machine *m, const struct program *program,
 		const struct cvl_visitor *visitor);
 
+/* ---- of streams: the fields of record @i of @batch, for which cvl_stream_class() has a class ---- */
+
+/** How many slots that takes. */
+size_t stream_slots(const struct cvl_stream *s);
+/**
+ * Set @m, which has slots and roles, to where the event's first scope begins. Returns 0, or as
+ * machine_run().
+ */
+int stream_fields(const struct cvl_stream *s, const struct cvl_batch *batch, size_t i,
+		  struct machine *m);
+/** Fields cannot be decoded at m->pos: fills @err and returns @rc. */
+int stream_fields_fail(const struct cvl_stream *s, const struct cvl_batch *batch,
+		       const struct machine *m, int rc, struct cvl_error *err);
+
 #endif

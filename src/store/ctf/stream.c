@@ -1384,49 +1384,62 @@ static int run_scope(struct machine *m, const struct program *program, enum cvl_
 	return machine_run(m, program, visitor);
 }
 
+size_t stream_slots(const struct cvl_stream *s)
+{
+	return s->trace->n_slots;
+}
+
+int stream_fields(const struct cvl_stream *s, const struct cvl_batch *batch, size_t i,
+		  struct machine *m)
+{
+	const struct cvl_packet *packet = batch->packet;
+	const struct stream_class *class = s->trace->event[batch->cls[i]]->stream;
+
+	m->bytes = s->file + packet->offset;
+	m->end = packet->end;
+	/* those of the packet's own scopes hold what open_packet() read */
+	memcpy(m->slot, packet->slot, s->trace->n_slots * sizeof(*m->slot));
+	m->pos = batch->aux[i];
+	return class->shape == HEADER_GENERAL ? machine_run(m, &class->header, NULL) :
+						0; /* lengths may refer to it */
+}
+
+int stream_fields_fail(const struct cvl_stream *s, const struct cvl_batch *batch,
+		       const struct machine *m, int rc, struct cvl_error *err)
+{
+	const uint64_t at = batch->packet->offset + m->pos / 8;
+
+	return cvl_fail(err, (enum cvl_code)rc, at, "%s:%" PRIu64 ": fields cannot be decoded",
+			s->name, at);
+}
+
 int cvl_stream_visit(struct cvl_stream *s, const struct cvl_batch *batch, size_t i,
 		     const struct cvl_visitor *visitor, struct cvl_error *err)
 {
-	const struct cvl_packet *packet = batch->packet;
-	const struct event_class *e;
 	uint64_t slot[s->trace->n_slots + 1], role[ROLES];
-	struct machine m;
-	int rc;
+	struct machine m = { .slot = slot, .role = role };
+	const struct event_class *e;
+	int rc = 0;
 
 	if (!cvl_stream_class(s, batch, i))
 		return 0;
-	m = (struct machine){
-		.bytes = s->file + packet->offset, .end = packet->end, .slot = slot, .role = role
-	};
-	/* those of the packet's own scopes hold what open_packet() read */
-	memcpy(slot, packet->slot, s->trace->n_slots * sizeof(*slot));
 	e = s->trace->event[batch->cls[i]];
 	if (e->stream->packet_context &&
 	    (!visitor->scope || visitor->scope(visitor->ctx, CVL_SCOPE_PACKET_CONTEXT))) {
-		m.pos = packet->context_pos;
+		m.bytes = s->file + batch->packet->offset;
+		m.end = batch->packet->end;
+		m.pos = batch->packet->context_pos;
+		memcpy(slot, batch->packet->slot, s->trace->n_slots * sizeof(*slot));
 		rc = machine_run(&m, &e->stream->context, visitor);
-		if (rc)
-			goto fail;
 	}
-	m.pos = batch->aux[i];
-	if (e->stream->shape == HEADER_GENERAL) { /* lengths may refer to it */
-		rc = machine_run(&m, &e->stream->header, NULL);
-		if (rc)
-			goto fail;
-	}
-	for (int sc = CVL_SCOPE_STREAM_CONTEXT; sc < CVL_SCOPES; sc++) {
+	rc = rc ? rc : stream_fields(s, batch, i, &m);
+	for (int sc = CVL_SCOPE_STREAM_CONTEXT; sc < CVL_SCOPES && !rc; sc++) {
 		if (!e->pub.type[sc])
 			continue;
 		if (sc == CVL_SCOPE_STREAM_CONTEXT && e->bare)
 			rc = machine_run(&m, &e->full[sc], NULL);
 		else
 			rc = run_scope(&m, &e->full[sc], (enum cvl_scope)sc, visitor);
-		if (rc)
-			goto fail;
 	}
-	return 0;
-fail:
-	return cvl_fail(err, rc, packet->offset + m.pos / 8,
-			"%s:%" PRIu64 ": fields cannot be decoded", s->name,
-			packet->offset + m.pos / 8);
+	return rc ? stream_fields_fail(s, batch, &m, rc, err) : 0;
 }
