@@ -2,7 +2,8 @@
 /*
  * The first byte chooses one of a few traces, which have all kinds of types between them, and
  * whether to be strict; the rest is a stream. All of it is read, and every record's fields visited.
- * What reads many records at a time gives the same as reading one by one.
+ * What reads many records at a time gives the same as reading one by one, and templates write what
+ * visitors do.
  */
 #include <endian.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include "../src/core/crc32c.h"
 #include "../src/store/ctf/internal.h"
 #include "../src/store/ctf/wire.h"
+#include "../src/timeline/fields.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -146,7 +148,10 @@ static const char *const metadata[] = {
 #define FIRST_OF_OURS 6
 #define PACKETS 8
 
+#define CLASSES 16
+
 static struct cvl_trace *traces[TRACES];
+static struct template *templates[TRACES][CLASSES][2];
 
 static void fail_loudly(const struct cvl_error *err)
 {
@@ -184,7 +189,48 @@ static void take_end(void *ctx, const struct cvl_type *type)
 		abort();
 }
 
-static void visit_all(struct cvl_stream *s, const struct cvl_batch *b)
+/* The fields of event @i, twice: the first time the packet's context is not known. */
+static void write_both(struct cvl_stream *s, const struct cvl_batch *b, size_t i, size_t which)
+{
+	static struct cvl_out visited, written;
+	struct fields_cache cache = { .packet = UINT64_MAX };
+	struct cvl_error err;
+
+	for (int json = 0; json < 2; json++) {
+		const struct template *t = templates[which][b->cls[i]][json];
+
+		for (int again = 0; again < 2; again++) {
+			cvl_out_init(&visited, -1, "");
+			cvl_out_init(&written, -1, "");
+			if (json ? cvl_fields_json(&visited, s, b, i, &err) :
+				   cvl_fields_text(&visited, s, b, i, &err))
+				fail_loudly(&err);
+			if (fields_put(&written, json, s, b, i, &cache, t, &err))
+				fail_loudly(&err);
+			if (!visited.error && !written.error &&
+			    (visited.n != written.n ||
+			     memcmp(visited.buf, written.buf, visited.n))) {
+				fprintf(stderr, "%.*s\n%.*s\n", (int)visited.n, visited.buf,
+					(int)written.n, written.buf);
+				abort();
+			}
+		}
+	}
+}
+
+static void make_templates(size_t which)
+{
+	const size_t n = cvl_trace_events(traces[which]);
+
+	if (n > CLASSES)
+		abort();
+	for (size_t k = 0; k < n; k++)
+		for (int json = 0; json < 2; json++)
+			if (template_new(&templates[which][k][json], traces[which], k, json))
+				abort();
+}
+
+static void visit_all(struct cvl_stream *s, const struct cvl_batch *b, size_t which)
 {
 	uint64_t ctx[2] = { 0 };
 	const struct cvl_visitor visitor = { take_value, take_begin, take_end, NULL, ctx };
@@ -202,6 +248,8 @@ static void visit_all(struct cvl_stream *s, const struct cvl_batch *b)
 			fail_loudly(&err);
 		if (ctx[1])
 			abort();
+		if (cvl_stream_class(s, b, i))
+			write_both(s, b, i, which);
 	}
 }
 
@@ -299,9 +347,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	opts.strict = data[0] & 32;
 	opts.unfinished = data[0] & 64;
 	opts.disorder = data[0] & 128 ? 300 : 0;
-	if (!traces[which] && cvl_trace_parse(&traces[which], metadata[which],
-					      strlen(metadata[which]), "metadata", &err))
-		fail_loudly(&err);
+	if (!traces[which]) {
+		if (cvl_trace_parse(&traces[which], metadata[which], strlen(metadata[which]),
+				    "metadata", &err))
+			fail_loudly(&err);
+		make_templates(which);
+	}
 	data++, n--;
 	if (which >= FIRST_OF_OURS)
 		data = packets = assemble(data, &n);
@@ -313,7 +364,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		fail_loudly(&err);
 	stream_read_plainly(plain);
 	while ((rc = next(s, plain, &b, &err)) > 0)
-		visit_all(s, &b);
+		visit_all(s, &b, which);
 	if (rc < 0 && (!opts.strict || rc != (int)err.code || err.offset > n))
 		abort();
 	cvl_stream_stats(s, &stats);

@@ -73,46 +73,49 @@ CVL_API int cvl_fields_json(struct cvl_out *o, struct cvl_stream *stream,
 
 /* ---- whole records ---- */
 
+struct cvl_selection;
+
+/** How records are written. */
+struct cvl_format {
+	/*
+	 * a line each: `[time] node name: { fields }`, or an object: t_ns, bound_ns (null:
+	 * unknown), bound, tick, node, clock, kind, name, and its contents
+	 */
+	bool json;
+	bool bounds;   /* text: the half-width after each time */
+	bool ticks;    /* text: ticks of the clock instead of times */
+	bool utc;      /* date and time of day; the session must have an epoch */
+	unsigned jobs; /* threads for cvl_formatter_block(); 0: one for each processor */
+};
+
 /**
  * Writes the records of a timeline. It shows which lines an edge changed, so it must be given every
- * edge.
+ * edge. What only restates levels for readers that start there is left out.
  */
 struct cvl_formatter;
 
 /** @tl must outlive it. CVL_E_NOMEM. */
 CVL_API int cvl_formatter_open(struct cvl_formatter **f, struct cvl_timeline *tl,
-			       struct cvl_error *err);
+			       const struct cvl_format *format, struct cvl_error *err);
 /**
  * Continue with @tl, opened again on the same session: the last levels of lines are kept.
- * CVL_E_NOMEM.
+ * @selection: write only what it finds, for a state its begin and end, and where it is first known
+ * to hold; it belongs to the caller. NULL: everything. CVL_E_NOMEM.
  */
 CVL_API int cvl_formatter_continue(struct cvl_formatter *f, struct cvl_timeline *tl,
-				   struct cvl_error *err);
+				   struct cvl_selection *selection, struct cvl_error *err);
 CVL_API void cvl_formatter_close(struct cvl_formatter *f);
 
-/**
- * Make record @i the current one: call it for every record in order, shown or not. False if it is
- * nothing new: packets restate levels for readers that start there. The slice must live as long as
- * the record is current.
- */
-CVL_API bool cvl_formatter_next(struct cvl_formatter *f, const struct cvl_slice *slice, size_t i);
-
-/** `node name: { fields }` of the current record, without a line end. */
-CVL_API int cvl_formatter_text(struct cvl_formatter *f, struct cvl_out *o, struct cvl_error *err);
+/** Write the records of @slice. CVL_E_NOMEM, and what is wrong with their fields. */
+CVL_API int cvl_formatter_slice(struct cvl_formatter *f, struct cvl_out *o,
+				const struct cvl_slice *slice, struct cvl_error *err);
 
 /**
- * The current record as an object: t_ns, bound_ns (null: unknown), bound, tick, node, clock, kind,
- * name, and its contents. @utc: t_ns since 1970, and the same as text; the session must have an
- * epoch.
+ * Write all records of @block, which several threads do unless there is a selection: the same bytes
+ * for any number of them.
  */
-CVL_API int cvl_formatter_json(struct cvl_formatter *f, struct cvl_out *o, bool utc,
-			       struct cvl_error *err);
-
-/**
- * Date and time of day of the current record, with @between in the middle:
- * `2026-01-31T23:59:59.000000001`.
- */
-CVL_API void cvl_formatter_utc(struct cvl_formatter *f, struct cvl_out *o, char between);
+CVL_API int cvl_formatter_block(struct cvl_formatter *f, struct cvl_out *o,
+				const struct cvl_block *block, struct cvl_error *err);
 
 CVL_END_DECLS
 

@@ -36,6 +36,9 @@ struct cvl_out {
 	unsigned char n_tail;
 	char tail[4]; /* start of an incomplete character */
 	int error;    /* first errno of a failed write */
+	/* the library's: what left the buffer of one that writes to memory */
+	char *kept;
+	size_t n_kept, kept_room;
 	const char *path;
 	size_t n;
 	char buf[CVL_OUT_BYTES];

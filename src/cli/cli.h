@@ -124,6 +124,11 @@ extern const struct cli_option range_options[];
 	{                                                            \
 		"json", 0, NULL, OPTION_FLAG, (offset), "print JSON" \
 	}
+#define JOBS_OPTION(offset)                                                                        \
+	{                                                                                          \
+		"jobs", 0, "N", OPTION_NUMBER, (offset),                                           \
+			"threads (default: one for each processor); the output is the same", 1, 64 \
+	}
 #define STRICT_OPTION(offset)                                       \
 	{                                                           \
 		"strict", 0, NULL, OPTION_FLAG, (offset),           \

@@ -20,16 +20,17 @@ static const struct cli_option options[] = {
 	{ "select", 0, "SELECTOR", OPTION_SELECTOR, OPTION_MANY(struct request, select, n_select),
 	  .what = "only what it matches: n1.TX:rise, boot{reason=3}, sched_*, gap" },
 	{ "event", 0, "SELECTOR", .now = "select" },
-	{ "bounds", 0, NULL, OPTION_FLAG, AT(style.bounds),
+	{ "bounds", 0, NULL, OPTION_FLAG, AT(style.format.bounds),
 	  "with each time the half-width of its bound" },
-	{ "absolute", 0, NULL, OPTION_FLAG, AT(style.absolute),
+	{ "absolute", 0, NULL, OPTION_FLAG, AT(style.format.utc),
 	  "dates and times of day in UTC instead of seconds since the start" },
-	{ "ticks", 0, NULL, OPTION_FLAG, AT(style.ticks),
+	{ "ticks", 0, NULL, OPTION_FLAG, AT(style.format.ticks),
 	  "the clock's own ticks instead of times" },
 	NOMINAL_OPTION(AT(opts.nominal)),
 	FOLLOW_OPTIONS(AT(follow),
 		       "of a growing session: go on as it grows, until its writer ends or ^C"),
-	JSON_OPTION(AT(style.json)),
+	JSON_OPTION(AT(style.format.json)),
+	JOBS_OPTION(AT(style.format.jobs)),
 	STRICT_OPTION(AT(opts.strict)),
 	{ 0 },
 };
@@ -78,7 +79,10 @@ static int show_stored(const char *path, struct request *r, struct cvl_error *er
 static int show_growing(const char *path, struct request *r, struct cvl_error *err)
 {
 	int rc = parse_selectors(r, err);
-	struct show *show = rc ? NULL : show_new(&r->style);
+	struct show *show;
+
+	r->style.format.jobs = 1; /* little comes at a time */
+	show = rc ? NULL : show_new(&r->style);
 
 	if (!rc && !show)
 		rc = cvl_no_memory(err);

@@ -131,7 +131,8 @@ static int sync_session(struct job *j, const char *path, bool *untied)
 
 static int follow(struct job *j, const char *path)
 {
-	const struct show_style style = { .bounds = true, .json = j->json };
+	const struct show_style style = { .format = {
+						  .json = j->json, .bounds = true, .jobs = 1 } };
 	int rc = sync_options_recall_from(&j->given, path, &j->err);
 	const struct cvl_follow_opts opts = {
 		.sync = j->given.opts,

@@ -15,63 +15,9 @@ struct show {
 	struct cvl_pick *pick;
 };
 
-static int put_text(struct show *s, const struct cvl_slice *sl, size_t i, struct cvl_error *err)
-{
-	char text[CVL_TIME_TEXT];
-	int rc;
-
-	cvl_out_char(&s->out, '[');
-	if (s->style.ticks)
-		cvl_out_u64(&s->out, sl->batch->tick[i].count);
-	else if (s->style.absolute)
-		cvl_formatter_utc(s->formatter, &s->out, ' ');
-	else
-		cvl_out_time(&s->out, sl->time[i], 15);
-	if (s->style.bounds) {
-		size_t n = cvl_bound_text(text, cvl_timeline_bound(s->tl, sl, i));
-
-		cvl_out_text(&s->out, " +-");
-		for (; n < 8; n++)
-			cvl_out_char(&s->out, ' ');
-		cvl_out_text(&s->out, text);
-	}
-	cvl_out_text(&s->out, "] ");
-	rc = cvl_formatter_text(s->formatter, &s->out, err);
-	cvl_out_char(&s->out, '\n');
-	return rc;
-}
-
-static int put_json(struct show *s, struct cvl_error *err)
-{
-	int rc = cvl_formatter_json(s->formatter, &s->out, s->style.absolute, err);
-
-	cvl_out_char(&s->out, '\n');
-	return rc;
-}
-
-/*
- * Whether record @i is requested: for a state its begin and end, and where it is first known to
- * hold.
- */
-static bool selected(struct show *s, const struct cvl_slice *sl, size_t i)
-{
-	struct cvl_match m;
-
-	return !s->selection || (cvl_select_match(s->selection, sl, i, &m) &&
-				 m.happened | m.ended | (m.found & m.in));
-}
-
 int show_slice(struct show *s, const struct cvl_slice *sl, struct cvl_error *err)
 {
-	int rc = 0;
-
-	for (size_t i = sl->begin; i < sl->end && !rc; i++) {
-		bool news = cvl_formatter_next(s->formatter, sl, i);
-
-		if (selected(s, sl, i) && news)
-			rc = s->style.json ? put_json(s, err) : put_text(s, sl, i, err);
-	}
-	return rc;
+	return cvl_formatter_slice(s->formatter, &s->out, sl, err);
 }
 
 /*
@@ -100,18 +46,20 @@ int show_begin(struct show *s, struct cvl_timeline *tl, struct cvl_error *err)
 	int rc;
 
 	s->tl = tl;
-	if (s->style.absolute && !cvl_session_epoch(cvl_timeline_session(tl)))
+	if (s->style.format.utc && !cvl_session_epoch(cvl_timeline_session(tl)))
 		return cvl_fail(
 			err, CVL_E_USAGE, CVL_NO_OFFSET,
 			"%s: no clock of it has a date and time of day; leave out --absolute",
 			cvl_session_path(cvl_timeline_session(tl)));
-	rc = s->formatter ? cvl_formatter_continue(s->formatter, tl, err) :
-			    cvl_formatter_open(&s->formatter, tl, err);
-	if (rc || !s->style.n_select)
-		return rc;
-	cvl_select_close(s->selection);
-	rc = cvl_select_open(&s->selection, s->style.select, s->style.n_select, tl, &opts, err);
-	return rc ? rc : pick(s, err);
+	rc = s->formatter ? 0 : cvl_formatter_open(&s->formatter, tl, &s->style.format, err);
+	if (!rc && s->style.n_select) {
+		cvl_select_close(s->selection);
+		rc = cvl_select_open(&s->selection, s->style.select, s->style.n_select, tl, &opts,
+				     err);
+	}
+	if (!rc)
+		rc = cvl_formatter_continue(s->formatter, tl, s->selection, err);
+	return rc || !s->selection ? rc : pick(s, err);
 }
 
 int show_flush(struct show *s, struct cvl_error *err)
@@ -122,15 +70,12 @@ int show_flush(struct show *s, struct cvl_error *err)
 int show_timeline(struct show *s, struct cvl_timeline *tl, struct cvl_error *err)
 {
 	struct cvl_block block;
-	struct cvl_slice slice;
 	int rc = show_begin(s, tl, err);
 
 	if (rc)
 		return rc;
 	while (!show_is_over(s) && (rc = cvl_timeline_next(tl, &block, err)) > 0) {
-		rc = 0;
-		while (!rc && !show_is_over(s) && cvl_block_take(&block, &slice))
-			rc = show_slice(s, &slice, err);
+		rc = cvl_formatter_block(s->formatter, &s->out, &block, err);
 		if (rc)
 			break;
 	}

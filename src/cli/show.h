@@ -3,6 +3,7 @@
 #ifndef CLI_SHOW_H
 #define CLI_SHOW_H
 
+#include <coeval/fields.h>
 #include <coeval/out.h>
 #include <coeval/select.h>
 
@@ -11,7 +12,7 @@
 struct show_style {
 	struct cvl_selector *const *select; /* only what these match; empty: everything */
 	size_t n_select;
-	bool bounds, ticks, absolute, json;
+	struct cvl_format format;
 };
 
 struct show;

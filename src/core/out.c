@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <coeval/out.h>
+#include "core/out_keep.h"
 #include "core/utf8.h"
 
 #include <endian.h>
@@ -22,6 +23,16 @@ void cvl_out_init(struct cvl_out *o, int fd, const char *path)
 	o->error = 0;
 	o->path = path;
 	o->n = 0;
+	o->kept = NULL;
+	o->n_kept = o->kept_room = 0;
+}
+
+#define KEEP (-2) /* in place of a descriptor */
+
+void out_keep(struct cvl_out *o, bool plain)
+{
+	cvl_out_init(o, KEEP, "memory");
+	o->plain = plain;
 }
 
 int cvl_out_open(struct cvl_out *o, const char *path, struct cvl_error *err)
@@ -41,8 +52,29 @@ int cvl_out_open(struct cvl_out *o, const char *path, struct cvl_error *err)
 	return 0;
 }
 
+static void keep(struct cvl_out *o, const char *p, size_t n)
+{
+	if (o->kept_room - o->n_kept < n) {
+		const size_t room = 2 * o->kept_room + n;
+		char *grown = realloc(o->kept, room);
+
+		if (!grown) {
+			o->error = ENOMEM;
+			return;
+		}
+		o->kept = grown;
+		o->kept_room = room;
+	}
+	memcpy(o->kept + o->n_kept, p, n);
+	o->n_kept += n;
+}
+
 static void write_all(struct cvl_out *o, const char *p, size_t n)
 {
+	if (o->fd == KEEP) {
+		keep(o, p, n);
+		return;
+	}
 	while (n && !o->error && !o->closed) {
 		ssize_t put = write(o->fd, p, n);
 
@@ -192,6 +224,18 @@ void cvl_out_drain(struct cvl_out *o)
 	else
 		write_all(o, o->buf, o->n);
 	o->n = 0;
+}
+
+void out_join(struct cvl_out *o, struct cvl_out *part)
+{
+	cvl_out_drain(part);
+	if (part->n_kept) {
+		cvl_out_drain(o);
+		write_all(o, part->kept, part->n_kept);
+	}
+	if (part->error && !o->error)
+		o->error = part->error;
+	part->n_kept = 0;
 }
 
 int cvl_out_flush(struct cvl_out *o, struct cvl_error *err)

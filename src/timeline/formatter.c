@@ -2,6 +2,12 @@
 /* Records as text and as JSON. */
 #include "timeline/fields.h"
 
+#include <coeval/select.h>
+
+#include "core/jobs.h"
+#include "core/out_keep.h"
+#include "timeline/bound.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -26,9 +32,13 @@ struct stream {
 
 struct cvl_formatter {
 	struct cvl_timeline *tl;
+	struct cvl_format format;
+	struct cvl_selection *selection; /* NULL: everything */
 	int64_t epoch;
 	struct stream *stream;
 	size_t n_streams;
+	struct timeline_cursor *cursor; /* of each clock */
+	bool edges;                     /* some stream may have them */
 	/* the current record */
 	const struct cvl_slice *sl;
 	size_t i;
@@ -36,6 +46,17 @@ struct cvl_formatter {
 	char day[16];   /* date of the last record, UTC */
 	int64_t day_number;
 	struct cvl_out made; /* for what is made once */
+	struct jobs *jobs;   /* or NULL: others format parts of a block */
+	struct part *part;   /* of all threads but this one */
+	size_t n_parts;
+};
+
+/* What another thread formats, and its formatter, which sees all records, too. */
+struct part {
+	struct cvl_formatter *f;
+	struct cvl_out out;
+	struct cvl_error err;
+	int rc;
 };
 
 /* ---- begin and end ---- */
@@ -62,12 +83,26 @@ static void drop_classes(struct cvl_formatter *f)
 	}
 }
 
-int cvl_formatter_continue(struct cvl_formatter *f, struct cvl_timeline *tl, struct cvl_error *err)
+int cvl_formatter_continue(struct cvl_formatter *f, struct cvl_timeline *tl,
+			   struct cvl_selection *selection, struct cvl_error *err)
 {
+	const size_t clocks = cvl_session_clocks(cvl_timeline_session(tl));
 	size_t n = cvl_timeline_streams(tl);
 
+	for (size_t i = 0; i < f->n_parts; i++) {
+		int rc = cvl_formatter_continue(f->part[i].f, tl, selection, err);
+
+		if (rc)
+			return rc;
+	}
 	drop_classes(f);
 	f->tl = tl;
+	f->selection = selection;
+	f->edges = false;
+	free(f->cursor);
+	f->cursor = calloc(clocks + 1, sizeof(*f->cursor));
+	if (!f->cursor)
+		return cvl_no_memory(err);
 	f->epoch = cvl_session_epoch(cvl_timeline_session(tl));
 	if (n > f->n_streams) {
 		struct stream *grown = reallocarray(f->stream, n, sizeof(*grown));
@@ -83,6 +118,7 @@ int cvl_formatter_continue(struct cvl_formatter *f, struct cvl_timeline *tl, str
 		struct stream *st = &f->stream[i];
 
 		st->cache.packet = UINT64_MAX;
+		f->edges = f->edges || cvl_timeline_lines(tl, i);
 		st->shared =
 			i && trace == cvl_timeline_trace(tl, i - 1) && cvl_trace_clocks(trace) < 2;
 		st->n_classes = cvl_trace_events(trace) + CVL_KINDS + 1;
@@ -93,18 +129,41 @@ int cvl_formatter_continue(struct cvl_formatter *f, struct cvl_timeline *tl, str
 	return 0;
 }
 
-int cvl_formatter_open(struct cvl_formatter **out, struct cvl_timeline *tl, struct cvl_error *err)
+/* Formatters for all threads but the caller's. */
+static int open_parts(struct cvl_formatter *f, struct cvl_error *err)
 {
+	const struct cvl_format alone = { f->format.json, f->format.bounds, f->format.ticks,
+					  f->format.utc, .jobs = 1 };
+	int rc = 0;
+
+	f->jobs = jobs_open(f->format.jobs);
+	f->part = f->jobs ? calloc(jobs_threads(f->jobs), sizeof(*f->part)) : NULL;
+	if (!f->part)
+		return cvl_no_memory(err);
+	while (!rc && f->n_parts + 1 < jobs_threads(f->jobs))
+		rc = cvl_formatter_open(&f->part[f->n_parts++].f, f->tl, &alone, err);
+	return rc;
+}
+
+int cvl_formatter_open(struct cvl_formatter **out, struct cvl_timeline *tl,
+		       const struct cvl_format *format, struct cvl_error *err)
+{
+	struct cvl_formatter *f = calloc(1, sizeof(*f));
 	int rc;
 
-	*out = calloc(1, sizeof(**out));
-	if (!*out)
+	*out = NULL;
+	if (!f)
 		return cvl_no_memory(err);
-	rc = cvl_formatter_continue(*out, tl, err);
-	if (rc) {
-		cvl_formatter_close(*out);
-		*out = NULL;
-	}
+	f->format = *format;
+	if (!f->format.jobs)
+		f->format.jobs = jobs_processors();
+	rc = cvl_formatter_continue(f, tl, NULL, err);
+	if (!rc && f->format.jobs > 1)
+		rc = open_parts(f, err);
+	if (rc)
+		cvl_formatter_close(f);
+	else
+		*out = f;
 	return rc;
 }
 
@@ -112,14 +171,22 @@ void cvl_formatter_close(struct cvl_formatter *f)
 {
 	if (!f)
 		return;
+	jobs_close(f->jobs);
+	for (size_t i = 0; i < f->n_parts; i++) {
+		cvl_formatter_close(f->part[i].f);
+		free(f->part[i].out.kept);
+	}
+	free(f->part);
 	drop_classes(f);
 	free(f->stream);
+	free(f->cursor);
 	free(f);
 }
 
 /* ---- the current record ---- */
 
-bool cvl_formatter_next(struct cvl_formatter *f, const struct cvl_slice *sl, size_t i)
+/* Make record @i the current one. False if it is nothing new. */
+static bool take(struct cvl_formatter *f, const struct cvl_slice *sl, size_t i)
 {
 	const struct cvl_batch *b = sl->batch;
 	struct cvl_levels *l = &f->stream[sl->stream].levels, before = *l;
@@ -134,6 +201,14 @@ bool cvl_formatter_next(struct cvl_formatter *f, const struct cvl_slice *sl, siz
 	if (state || !before.known)
 		f->lines = UINT64_MAX;
 	return !state || before.known != l->known || before.now != b->value[i];
+}
+
+static bool selected(const struct cvl_formatter *f, const struct cvl_slice *sl, size_t i)
+{
+	struct cvl_match m;
+
+	return !f->selection || (cvl_select_match(f->selection, sl, i, &m) &&
+				 m.happened | m.ended | (m.found & m.in));
 }
 
 static void json_name(struct cvl_out *o, const char *key, const char *name)
@@ -245,7 +320,8 @@ static void gap_text(struct cvl_formatter *f, struct cvl_out *o)
 	cvl_out_text(o, " }");
 }
 
-int cvl_formatter_text(struct cvl_formatter *f, struct cvl_out *o, struct cvl_error *err)
+/* `node name: { fields }` */
+static int record_text(struct cvl_formatter *f, struct cvl_out *o, struct cvl_error *err)
 {
 	const struct cvl_batch *b = f->sl->batch;
 	const struct class *class = class_of(f, false);
@@ -288,7 +364,8 @@ int cvl_formatter_text(struct cvl_formatter *f, struct cvl_out *o, struct cvl_er
 	return rc;
 }
 
-void cvl_formatter_utc(struct cvl_formatter *f, struct cvl_out *o, char between)
+/* Date and time of day, with @between in the middle. */
+static void put_utc(struct cvl_formatter *f, struct cvl_out *o, char between)
 {
 	int64_t ns = cvl_add_sat(f->sl->time[f->i].ns, f->epoch), seconds = ns / 1000000000,
 		part = ns % 1000000000, day;
@@ -387,11 +464,12 @@ static int own_json(struct cvl_formatter *f, struct cvl_out *o, const struct cla
 	return 0;
 }
 
-int cvl_formatter_json(struct cvl_formatter *f, struct cvl_out *o, bool utc, struct cvl_error *err)
+static int record_json(struct cvl_formatter *f, struct cvl_out *o, struct cvl_error *err)
 {
 	const struct cvl_slice *sl = f->sl;
 	const struct class *class = class_of(f, true);
-	int64_t bound = cvl_timeline_bound(f->tl, sl, f->i);
+	const bool utc = f->format.utc;
+	int64_t bound = timeline_bound(f->tl, &f->cursor[sl->clock], sl, f->i);
 	int rc;
 
 	if (!class)
@@ -400,7 +478,7 @@ int cvl_formatter_json(struct cvl_formatter *f, struct cvl_out *o, bool utc, str
 	cvl_out_i64(o, utc ? cvl_add_sat(sl->time[f->i].ns, f->epoch) : sl->time[f->i].ns);
 	if (utc) {
 		cvl_out_text(o, ",\"utc\":\"");
-		cvl_formatter_utc(f, o, 'T');
+		put_utc(f, o, 'T');
 		cvl_out_text(o, "Z\"");
 	}
 	number_or_null(o, ",\"bound_ns\":", (uint64_t)bound, bound != CVL_BOUND_UNKNOWN);
@@ -413,5 +491,196 @@ int cvl_formatter_json(struct cvl_formatter *f, struct cvl_out *o, bool utc, str
 		cvl_out_text(o, ",\"late\":true");
 	rc = own_json(f, o, class, err);
 	cvl_out_char(o, '}');
+	return rc;
+}
+
+/* ---- lines ---- */
+
+static int line_text(struct cvl_formatter *f, struct cvl_out *o, struct cvl_error *err)
+{
+	const struct cvl_slice *sl = f->sl;
+	char text[CVL_TIME_TEXT];
+
+	cvl_out_char(o, '[');
+	if (f->format.ticks)
+		cvl_out_u64(o, sl->batch->tick[f->i].count);
+	else if (f->format.utc)
+		put_utc(f, o, ' ');
+	else
+		cvl_out_time(o, sl->time[f->i], 15);
+	if (f->format.bounds) {
+		size_t n = cvl_bound_text(text,
+					  timeline_bound(f->tl, &f->cursor[sl->clock], sl, f->i));
+
+		cvl_out_text(o, " +-");
+		for (; n < 8; n++)
+			cvl_out_char(o, ' ');
+		cvl_out_text(o, text);
+	}
+	cvl_out_text(o, "] ");
+	return record_text(f, o, err);
+}
+
+static int write_slice(struct cvl_formatter *f, struct cvl_out *o, const struct cvl_slice *sl,
+		       struct cvl_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = sl->begin; i < sl->end && !rc; i++) {
+		const bool news = take(f, sl, i);
+
+		if (!selected(f, sl, i) || !news)
+			continue;
+		rc = f->format.json ? record_json(f, o, err) : line_text(f, o, err);
+		cvl_out_char(o, '\n');
+	}
+	return rc;
+}
+
+/* Only the levels of lines change. */
+static void pass_slice(struct cvl_formatter *f, const struct cvl_slice *sl)
+{
+	for (size_t i = sl->begin; i < sl->end; i++)
+		if (sl->batch->kind[i] == CVL_EDGE)
+			cvl_levels_take(&f->stream[sl->stream].levels, sl->batch, i);
+}
+
+int cvl_formatter_slice(struct cvl_formatter *f, struct cvl_out *o, const struct cvl_slice *sl,
+			struct cvl_error *err)
+{
+	for (size_t i = 0; i < f->n_parts; i++)
+		pass_slice(f->part[i].f, sl);
+	return write_slice(f, o, sl, err);
+}
+
+/* ---- blocks ---- */
+
+#define ROUND 4096 /* records that are shared out at a time */
+#define FEW 256    /* are not */
+
+/* A place in a block: run, and how many of its records come before. */
+struct place {
+	size_t run, done;
+};
+
+/* Go through the next @n records; write them to @o unless that is NULL. */
+static int go_through(struct cvl_formatter *f, const struct cvl_block *b, struct place *at,
+		      size_t n, struct cvl_out *o, struct cvl_error *err)
+{
+	int rc = 0;
+
+	while (n && at->run < b->n && !rc) {
+		const struct cvl_run *r = &b->run[at->run];
+		const struct cvl_part *p = &b->part[r->stream];
+		const size_t begin = r->begin + at->done, left = r->end - begin;
+		const size_t end = begin + (left < n ? left : n);
+		const struct cvl_slice sl = { p->clock, r->stream, p->batch, p->time, begin, end };
+
+		if (o)
+			rc = write_slice(f, o, &sl, err);
+		else
+			pass_slice(f, &sl);
+		n -= end - begin;
+		at->done += end - begin;
+		if (end == r->end)
+			*at = (struct place){ at->run + 1, 0 };
+	}
+	return rc;
+}
+
+struct round {
+	struct cvl_formatter *f;
+	const struct cvl_block *b;
+	struct place from;
+	size_t n;
+};
+
+/* Go past the next @n records, of which @f has to know the edges. */
+static void pass(struct cvl_formatter *f, const struct cvl_block *b, struct place *at, size_t n)
+{
+	if (f->edges) {
+		go_through(f, b, at, n, NULL, NULL);
+		return;
+	}
+	for (; n; at->run++, at->done = 0) {
+		const size_t left = b->run[at->run].end - b->run[at->run].begin - at->done;
+
+		if (left > n) {
+			at->done += n;
+			return;
+		}
+		n -= left;
+	}
+}
+
+/* Thread @k of the round writes its share. */
+static int do_share(const struct round *r, size_t k, struct cvl_formatter *f, struct place *at,
+		    struct cvl_out *o, struct cvl_error *err)
+{
+	const size_t all = r->f->n_parts + 1, begin = r->n * k / all, end = r->n * (k + 1) / all;
+	int rc;
+
+	*at = r->from;
+	pass(f, r->b, at, begin);
+	rc = go_through(f, r->b, at, end - begin, o, err);
+	pass(f, r->b, at, r->n - end);
+	return rc;
+}
+
+static void do_part(void *round, size_t i)
+{
+	const struct round *r = round;
+	struct part *p = &r->f->part[i];
+	struct place at;
+
+	p->rc = do_share(r, i + 1, p->f, &at, &p->out, &p->err);
+}
+
+/* A round of up to ROUND records from @at on, shared between all threads. */
+static int do_round(struct cvl_formatter *f, struct cvl_out *o, const struct cvl_block *b,
+		    struct place *at, size_t n, struct cvl_error *err)
+{
+	struct round r = { f, b, *at, n };
+	int rc;
+
+	for (size_t i = 0; i < f->n_parts; i++)
+		if (!f->part[i].out.path)
+			out_keep(&f->part[i].out, o->plain);
+	jobs_begin(f->jobs, f->n_parts, do_part, &r);
+	rc = do_share(&r, 0, f, at, o, err);
+	jobs_finish(f->jobs);
+	for (size_t i = 0; i < f->n_parts && !rc; i++) {
+		out_join(o, &f->part[i].out);
+		rc = f->part[i].rc;
+		if (rc && err)
+			*err = f->part[i].err;
+	}
+	return rc;
+}
+
+int cvl_formatter_block(struct cvl_formatter *f, struct cvl_out *o, const struct cvl_block *b,
+			struct cvl_error *err)
+{
+	struct place at = { 0 };
+	size_t n = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < b->n; i++)
+		n += b->run[i].end - b->run[i].begin;
+	for (size_t part; n && !rc; n -= part) {
+		const struct place from = at;
+
+		part = n < ROUND ? n : ROUND;
+		if (f->n_parts && !f->selection && part > FEW) {
+			rc = do_round(f, o, b, &at, part, err);
+			continue;
+		}
+		rc = go_through(f, b, &at, part, o, err);
+		for (size_t i = 0; i < f->n_parts; i++) {
+			struct place again = from;
+
+			pass(f->part[i].f, b, &again, part);
+		}
+	}
 	return rc;
 }

@@ -7,6 +7,7 @@
 
 #include "store/ctf/pages.h"
 #include "store/stored.h"
+#include "timeline/bound.h"
 #include "timeline/live.h"
 #include "timeline/window.h"
 
@@ -58,11 +59,9 @@ struct source {
 struct clock {
 	const struct cvl_map *map;
 	struct cvl_map *nominal; /* that is the map; NULL if sync has one */
-	struct cvl_map_cursor cursor;
+	struct timeline_cursor cursor;
 	bool told;              /* that the map is damaged */
 	struct cvl_bound bound; /* what is the same for all of its ticks */
-	uint64_t ticks;         /* half-width of a record that was asked for last, ... */
-	int64_t ns;             /* ... and the same in ns */
 };
 
 /* A source with records at hand: when the first and the last of them are due. */
@@ -1028,14 +1027,14 @@ struct cvl_bound cvl_timeline_clock_bound(const struct cvl_timeline *tl, size_t 
 	struct clock *c = &tl->clock[clock];
 	struct cvl_bound b = c->bound;
 
-	cvl_map_bounds(c->map, &c->cursor, &tick, 1, &b.map);
+	cvl_map_bounds(c->map, &c->cursor.map, &tick, 1, &b.map);
 	return b;
 }
 
 /* @ticks of the clock, rounded up to ns. Those of a clock are mostly the same. */
-static int64_t capture_ns(const struct cvl_timeline *tl, size_t clock, uint64_t ticks)
+static int64_t capture_ns(const struct cvl_timeline *tl, struct timeline_cursor *c, size_t clock,
+			  uint64_t ticks)
 {
-	struct clock *c = &tl->clock[clock];
 	const uint64_t rate = cvl_session_clock(tl->session, clock)->rate_hz;
 	unsigned __int128 ns;
 
@@ -1048,13 +1047,15 @@ static int64_t capture_ns(const struct cvl_timeline *tl, size_t clock, uint64_t 
 }
 
 /* Of record @i, as far as its clock's map has no part in it. */
-static int64_t capture_of(const struct cvl_timeline *tl, const struct cvl_slice *slice, size_t i)
+static int64_t capture_of(const struct cvl_timeline *tl, struct timeline_cursor *c,
+			  const struct cvl_slice *slice, size_t i)
 {
 	int64_t ns;
 
 	if (slice->batch->bracket)
-		return capture_ns(tl, slice->clock, slice->batch->bracket[i]);
-	ns = capture_ns(tl, slice->clock, cvl_session_clock(tl->session, slice->clock)->resolution);
+		return capture_ns(tl, c, slice->clock, slice->batch->bracket[i]);
+	ns = capture_ns(tl, c, slice->clock,
+			cvl_session_clock(tl->session, slice->clock)->resolution);
 	return tl->clock[slice->clock].bound.kind == CVL_BOUND_STATISTICAL ? (ns + 1) / 2 : ns;
 }
 
@@ -1063,13 +1064,24 @@ struct cvl_bound cvl_timeline_bound_parts(const struct cvl_timeline *tl,
 {
 	struct cvl_bound b = cvl_timeline_clock_bound(tl, slice->clock, slice->batch->tick[i]);
 
-	b.capture = capture_of(tl, slice, i);
+	b.capture = capture_of(tl, &tl->clock[slice->clock].cursor, slice, i);
 	return b;
+}
+
+int64_t timeline_bound(const struct cvl_timeline *tl, struct timeline_cursor *cursor,
+		       const struct cvl_slice *slice, size_t i)
+{
+	const struct clock *c = &tl->clock[slice->clock];
+	struct cvl_bound b = c->bound;
+
+	cvl_map_bounds(c->map, &cursor->map, &slice->batch->tick[i], 1, &b.map);
+	b.capture = capture_of(tl, cursor, slice, i);
+	return cvl_bound_total(b);
 }
 
 int64_t cvl_timeline_bound(const struct cvl_timeline *tl, const struct cvl_slice *slice, size_t i)
 {
-	return cvl_bound_total(cvl_timeline_bound_parts(tl, slice, i));
+	return timeline_bound(tl, &tl->clock[slice->clock].cursor, slice, i);
 }
 
 void cvl_timeline_bounds(const struct cvl_timeline *tl, const struct cvl_slice *slice,
@@ -1084,10 +1096,10 @@ void cvl_timeline_bounds(const struct cvl_timeline *tl, const struct cvl_slice *
 			bound[i] = CVL_BOUND_UNKNOWN;
 		return;
 	}
-	cvl_map_bounds(c->map, &c->cursor, slice->batch->tick + slice->begin, n, bound);
+	cvl_map_bounds(c->map, &c->cursor.map, slice->batch->tick + slice->begin, n, bound);
 	for (size_t i = 0; i < n; i++) {
 		b.map = bound[i];
-		b.capture = capture_of(tl, slice, slice->begin + i);
+		b.capture = capture_of(tl, &c->cursor, slice, slice->begin + i);
 		bound[i] = cvl_bound_total(b);
 	}
 }
