@@ -445,8 +445,8 @@ void cvl_out_time(struct cvl_out *o, struct cvl_time t, size_t width)
 	cvl_out_to(o, w + 8);
 }
 
-/* Whether none of eight characters needs an escape. */
-static inline bool plain8(uint64_t x)
+/* Whether none of eight characters needs an escape; @ascii: nor is any beyond ASCII. */
+static inline bool plain8(uint64_t x, bool ascii)
 {
 	const uint64_t ones = 0x0101010101010101u, tops = ones << 7;
 	uint64_t del = x ^ ones * 127, quote = x ^ ones * '"', slash = x ^ ones * '\\';
@@ -457,14 +457,14 @@ static inline bool plain8(uint64_t x)
 	uint64_t found = ((x - ones * 32) & ~x) | ((del - ones) & ~del) |
 			 ((quote - ones) & ~quote) | ((slash - ones) & ~slash);
 
-	return !(found & tops);
+	return !((ascii ? found | x : found) & tops);
 }
 
 /*
  * Copy up to 16 characters to @w, as two halves that may overlap, so that no loop depends on their
  * number. Returns false if one of them needs an escape.
  */
-static inline bool copy_plain(char *w, const char *s, size_t n)
+static inline bool copy_plain(char *w, const char *s, size_t n, bool ascii)
 {
 	uint64_t head = 0x2020202020202020u, tail;
 	uint32_t four[2];
@@ -474,25 +474,25 @@ static inline bool copy_plain(char *w, const char *s, size_t n)
 		memcpy(&tail, s + n - 8, 8);
 		memcpy(w, &head, 8);
 		memcpy(w + n - 8, &tail, 8);
-		return plain8(head) && plain8(tail);
+		return plain8(head, ascii) && plain8(tail, ascii);
 	}
 	if (n >= 4) {
 		memcpy(&four[0], s, 4);
 		memcpy(&four[1], s + n - 4, 4);
 		memcpy(w, &four[0], 4);
 		memcpy(w + n - 4, &four[1], 4);
-		return plain8((uint64_t)four[0] << 32 | four[1]);
+		return plain8((uint64_t)four[0] << 32 | four[1], ascii);
 	}
 	memcpy(&head, s, n);
 	memcpy(w, s, n);
-	return plain8(head);
+	return plain8(head, ascii);
 }
 
 void cvl_out_quoted(struct cvl_out *o, const char *s, size_t n)
 {
 	char *w = cvl_out_room(o, 16 + 2);
 
-	if (n <= 16 && copy_plain(w + 1, s, n)) {
+	if (n <= 16 && copy_plain(w + 1, s, n, false)) {
 		w[0] = w[n + 1] = '"';
 		o->n += n + 2;
 		return;
@@ -522,7 +522,7 @@ void cvl_out_json(struct cvl_out *o, const char *s, size_t n)
 	char *w = cvl_out_room(o, 16 + 2);
 	size_t done = 0;
 
-	if (n <= 16 && copy_plain(w + 1, s, n)) {
+	if (n <= 16 && copy_plain(w + 1, s, n, true)) {
 		w[0] = w[n + 1] = '"';
 		o->n += n + 2;
 		return;

@@ -90,6 +90,53 @@ static void random_bytes_come_out_alike_however_they_are_cut(void **state)
 	}
 }
 
+/* What JSON is to hold of @s, character by character. */
+static size_t plain_json(char *to, const char *s, size_t n)
+{
+	char *w = to;
+
+	*w++ = '"';
+	for (size_t i = 0; i < n;) {
+		const unsigned char c = (unsigned char)s[i];
+		const size_t len = utf8_length(s + i, n - i);
+
+		if (!len)
+			w += sprintf(w, "\\ufffd");
+		else if (c == '"' || c == '\\')
+			w += sprintf(w, "\\%c", c);
+		else if (c < 32)
+			w += sprintf(w, "\\u%04x", c);
+		else
+			w = (char *)memcpy(w, s + i, len) + len;
+		i += len ? len : 1;
+	}
+	*w++ = '"';
+	return (size_t)(w - to);
+}
+
+static void json_strings_are_valid_whatever_they_hold(void **state)
+{
+	static const char *const pieces[] = { "a",    "Z ",   "\"",       "\\",           "\n",
+					      "\x01", "\x7f", "\xc2\xb5", "\xe2\x82\xac", "\xff",
+					      "\xc3", "word", "12345678" };
+	static struct cvl_out o;
+
+	(void)state;
+	for (int round = 0; round < 20000; round++) {
+		const int rare = rand() % 3;
+		char s[200] = "", want[1500];
+		size_t n;
+
+		for (int k = rand() % 12; k; k--)
+			strcat(s, pieces[rare || !(rand() % 8) ? rand() % 13 : 11 + rand() % 2]);
+		n = strlen(s);
+		cvl_out_init(&o, -1, "");
+		cvl_out_json(&o, s, n);
+		assert_int_equal(o.n, plain_json(want, s, n));
+		assert_memory_equal(o.buf, want, o.n);
+	}
+}
+
 static void a_name_stays_in_its_line(void **state)
 {
 	static struct cvl_out o;
@@ -141,6 +188,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plain_text_stays_and_controls_are_escaped),
 		cmocka_unit_test(random_bytes_come_out_alike_however_they_are_cut),
+		cmocka_unit_test(json_strings_are_valid_whatever_they_hold),
 		cmocka_unit_test(a_name_stays_in_its_line),
 		cmocka_unit_test(a_formula_is_a_text_in_csv),
 	};
