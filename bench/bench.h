@@ -99,6 +99,12 @@ int bench_fail(const struct bench *b, int code, const char *fmt, ...)
 /** CPU time of this process so far, in seconds. */
 double bench_cpu(void);
 
+/**
+ * CPU time, in seconds, in which the fastest of several loops reads @n bytes once: the machine's
+ * limit for all that looks at each. @bytes is aligned to 64, @n a multiple of 512.
+ */
+double bench_read_s(const uint8_t *bytes, size_t n);
+
 /** Whether the user wants to stop. */
 bool bench_stopped(void);
 

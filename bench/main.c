@@ -99,6 +99,32 @@ static int usage(FILE *f, int status)
 	return status;
 }
 
+/* What the figures depend on: names of processors often tell too little, their numbers do not. */
+static void print_machine(void)
+{
+	static const char *const keys[] = { "vendor_id", "cpu family", "model\t", "stepping",
+					    "CPU part" };
+	FILE *f = fopen("/proc/cpuinfo", "r");
+	char line[256];
+
+	printf("processor:");
+	while (f && fgets(line, sizeof(line), f) && line[0] != '\n')
+		for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+			const char *colon = strchr(line, ':');
+
+			if (colon && !strncmp(line, keys[i], strlen(keys[i])))
+				printf(" %.*s%.*s", (int)strcspn(line, "\t"), line,
+				       (int)strcspn(colon + 1, "\n"), colon + 1);
+		}
+	if (f)
+		fclose(f);
+#ifdef __clang__
+	printf("; compiler: %s\n\n", __VERSION__);
+#else
+	printf("; compiler: gcc %s\n\n", __VERSION__);
+#endif
+}
+
 static const struct bench_group *find_group(const char *name)
 {
 	for (size_t i = 0; groups[i]; i++)
@@ -156,6 +182,8 @@ int main(int argc, char **argv)
 	if (rc)
 		return cvl_exit_status((enum cvl_code)rc);
 	catch_signals();
+	if (!b.json)
+		print_machine();
 	rc = run_groups(&b, only);
 	bench_done(&b);
 	bench_remove(b.dir);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BYTES 4099
+#define BYTES 12301
 #define EDGES 4096
 
 static uint64_t state = 1;
@@ -36,12 +36,12 @@ int main(void)
 	size_t n_fns = cvl_scan_all(fns, names, 8);
 	unsigned long runs = 0;
 
-	for (unsigned round = 0; round < 4000; round++) {
+	for (unsigned round = 0; round < 2000; round++) {
 		unsigned unit = 1u << next() % 4;
 		size_t n = next() % (BYTES / unit - 8), offset = next() % 8, max = next() % EDGES,
 		       used[2], got[2];
 		uint64_t mask = next() % 2 ? ~(uint64_t)0 : next(), last[2];
-		unsigned rare = 1 + (unsigned)(next() % 200);
+		unsigned rare = 1 + (unsigned)(next() % (next() % 2 ? 8 : 200));
 
 		for (size_t i = 1; i < BYTES; i++)
 			bytes[i] = next() % rare ? bytes[i - 1] : (unsigned char)next();

@@ -5,7 +5,6 @@
 
 #define SCAN_NAME cvl_scan_avx2
 #define SCAN_TARGET __attribute__((target("avx2,bmi,popcnt")))
-#define SCAN_BLOCK 128
 
 #include "scan_internal.h"
 
@@ -29,19 +28,20 @@ SCAN_INLINE SCAN_TARGET uint32_t same(__m256i d, unsigned unit)
 	return (uint32_t)_mm256_movemask_epi8(d);
 }
 
-SCAN_INLINE SCAN_TARGET bool scan_differ(const uint8_t *p, unsigned unit, uint64_t lanes,
-					 uint64_t *bits)
+SCAN_INLINE SCAN_TARGET bool scan_any(const uint8_t *p, unsigned unit, uint64_t lanes)
+{
+	__m256i any = _mm256_or_si256(diff(p, unit, lanes), diff(p + 32, unit, lanes));
+
+	return !_mm256_testz_si256(any, any);
+}
+
+SCAN_INLINE SCAN_TARGET uint64_t scan_bits(const uint8_t *p, unsigned unit, uint64_t lanes)
 {
 	const uint64_t firsts = unit == 1 ? ~0ull : ~0ull / ((1ull << unit) - 1);
-	__m256i a = diff(p, unit, lanes), b = diff(p + 32, unit, lanes);
-	__m256i c = diff(p + 64, unit, lanes), d = diff(p + 96, unit, lanes);
-	__m256i any = _mm256_or_si256(_mm256_or_si256(a, b), _mm256_or_si256(c, d));
 
-	if (_mm256_testz_si256(any, any))
-		return false;
-	bits[0] = ~(same(a, unit) | (uint64_t)same(b, unit) << 32) & firsts;
-	bits[1] = ~(same(c, unit) | (uint64_t)same(d, unit) << 32) & firsts;
-	return true;
+	return ~(same(diff(p, unit, lanes), unit) | (uint64_t)same(diff(p + 32, unit, lanes), unit)
+							    << 32) &
+	       firsts;
 }
 
 #include "scan_loop.h"

@@ -4,12 +4,19 @@
  *
  *   SCAN_NAME     the scan
  *   SCAN_TARGET   function attribute that allows the instructions
- *   SCAN_BLOCK    bytes looked at in one step: 64 or 128
- *   scan_differ   bool (const uint8_t *p, unsigned unit, uint64_t lanes, uint64_t *bits):
- *                 whether any sample of the block at @p differs from the one before it, in the
- *                 bits of @lanes; if so, @bits has a one at the first byte of each such sample
+ *   scan_any      bool (const uint8_t *p, unsigned unit, uint64_t lanes): whether any sample of the 64
+ *                 bytes at @p differs from the one before it, in the bits of @lanes; no branches
+ *   scan_bits     uint64_t (the same): a one at the first byte of each such sample
  */
 #include "scan_internal.h"
+
+#define SCAN_BLOCK 64
+/* Bytes that are looked at before the first edge in them is stored: a block for each bit of a word. */
+#define SCAN_PAGE (64 * SCAN_BLOCK)
+/* The stream that the processor itself prefetches dries up while edges are stored. */
+#define SCAN_AHEAD 8192
+/* With more blocks than this with edges in a page, all are taken: most have several edges. */
+#define SCAN_DENSE 58
 
 struct scan_run {
 	const uint8_t *p;
@@ -24,57 +31,102 @@ struct scan_run {
  * Store the edges in @bits, whose bit 0 stands for the first byte of sample @at. Returns false when
  * the output is full.
  *
- * Always stores four at a time, even if fewer are left: the branch that ends a loop at the last
- * edge would be mispredicted nearly every time. Bit 63 keeps the position defined when none is
- * left.
+ * Always stores @together at a time, even if fewer are left: the branch that ends a loop at the
+ * last edge would be mispredicted nearly every time. The bit of the last sample keeps the position
+ * defined when none is left.
  */
-SCAN_INLINE SCAN_TARGET bool scan_store(struct scan_run *r, size_t at, uint64_t bits, unsigned unit)
+SCAN_INLINE SCAN_TARGET bool scan_store(struct scan_run *r, size_t at, uint64_t bits, unsigned unit,
+					uint64_t lanes, size_t together)
 {
+	const uint64_t mask = lanes == ~0ull ? ~0ull : r->mask, first = r->base + at;
 	const unsigned shift = (unsigned)__builtin_ctz(unit);
 	const size_t found = (size_t)__builtin_popcountll(bits);
 	const size_t room = r->out.max - r->stored;
 	struct cvl_tick *tick = r->out.tick + r->stored;
 	uint64_t *level = r->out.level + r->stored;
+	const uint8_t *p = r->p + at * unit;
 
-	if (__builtin_expect(((found + 3) & ~(size_t)3) >= room, 0)) {
+	if (__builtin_expect(((found + together - 1) & ~(together - 1)) >= room, 0)) {
 		size_t take = found < room ? found : room;
 
 		for (size_t i = 0; i < take; i++, bits &= bits - 1) {
-			size_t k = at + ((size_t)__builtin_ctzll(bits) >> shift);
+			size_t k = (size_t)__builtin_ctzll(bits);
 
-			tick[i].count = r->base + k;
-			level[i] = scan_load(r->p + k * unit, unit) & r->mask;
+			tick[i].count = first + (k >> shift);
+			level[i] = scan_load(p + k, unit) & mask;
 		}
 		r->stored += take;
 		return r->stored < r->out.max;
 	}
-	for (size_t done = 0; done < found; done += 4) {
-#pragma GCC unroll 4
-		for (size_t i = 0; i < 4; i++, bits &= bits - 1) {
-			size_t k = at + ((size_t)__builtin_ctzll(bits | 1ull << 63) >> shift);
+	for (size_t done = 0; done < found; done += together) {
+#pragma GCC unroll 8
+		for (size_t i = 0; i < together; i++, bits &= bits - 1) {
+			size_t k = (size_t)__builtin_ctzll(bits | 1ull << (64 - unit));
 
-			tick[done + i].count = r->base + k;
-			level[done + i] = scan_load(r->p + k * unit, unit) & r->mask;
+			tick[done + i].count = first + (k >> shift);
+			level[done + i] = scan_load(p + k, unit) & mask;
 		}
 	}
 	r->stored += found;
 	return true;
 }
 
-/* Whole blocks from sample 1 on. Returns the first sample not looked at. */
+/* The sample after the last edge stored. */
+SCAN_INLINE size_t scan_end(const struct scan_run *r)
+{
+	return (size_t)(r->out.tick[r->stored - 1].count - r->base) + 1;
+}
+
+/* The blocks with edges among the @blocks that begin with sample @at: a bit for each. */
+SCAN_INLINE SCAN_TARGET uint64_t scan_page(const uint8_t *p, size_t blocks, unsigned unit,
+					   uint64_t lanes)
+{
+	uint64_t with = 0;
+
+	for (size_t k = 0; k < blocks; k++, p += SCAN_BLOCK) {
+		__builtin_prefetch(p + SCAN_AHEAD);
+		with |= (uint64_t)scan_any(p, unit, lanes) << k;
+	}
+	return with;
+}
+
+/*
+ * Whole blocks from sample 1 on. Returns the first sample not looked at.
+ *
+ * Edges are rare and come when they like, so a branch on them is mispredicted: first the blocks
+ * with edges are found for a whole page, without branches, so that this costs one misprediction a
+ * page rather than one or two an edge.
+ */
 SCAN_INLINE SCAN_TARGET size_t scan_blocks(struct scan_run *r, unsigned unit, uint64_t lanes)
 {
 	const size_t step = SCAN_BLOCK / unit;
-	size_t i = 1;
+	size_t i = 1, blocks;
 
-	for (; r->n - i >= step; i += step) {
-		uint64_t bits[SCAN_BLOCK / 64];
+	for (; (blocks = (r->n - i) / step) > 0; i += blocks * step) {
+		const uint8_t *p = r->p + i * unit;
+		uint64_t with;
 
-		if (!scan_differ(r->p + i * unit, unit, lanes, bits))
+		if (blocks >= 64) {
+			blocks = 64;
+			with = scan_page(p, 64, unit, lanes);
+		} else {
+			with = scan_page(p, blocks, unit, lanes);
+		}
+		if (__builtin_popcountll(with) > SCAN_DENSE) {
+			for (size_t k = 0; k < blocks; k++)
+				if (!scan_store(r, i + k * step,
+						scan_bits(p + k * SCAN_BLOCK, unit, lanes), unit,
+						lanes, 8))
+					return scan_end(r);
 			continue;
-		for (size_t w = 0; w < SCAN_BLOCK / 64; w++)
-			if (!scan_store(r, i + w * 64 / unit, bits[w], unit))
-				return (size_t)(r->out.tick[r->stored - 1].count - r->base) + 1;
+		}
+		for (; with; with &= with - 1) {
+			size_t k = (size_t)__builtin_ctzll(with);
+
+			if (!scan_store(r, i + k * step, scan_bits(p + k * SCAN_BLOCK, unit, lanes),
+					unit, lanes, 4))
+				return scan_end(r);
+		}
 	}
 	return i;
 }

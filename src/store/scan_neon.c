@@ -5,7 +5,6 @@
 
 #define SCAN_NAME cvl_scan_neon
 #define SCAN_TARGET
-#define SCAN_BLOCK 64
 
 #include "scan_internal.h"
 
@@ -28,24 +27,28 @@ SCAN_INLINE uint8x16_t spread(uint8x16_t d, unsigned unit)
 			   vreinterpretq_u8_u64(vtstq_u64(d64, d64));
 }
 
-SCAN_INLINE bool scan_differ(const uint8_t *p, unsigned unit, uint64_t lanes, uint64_t *bits)
+SCAN_INLINE bool scan_any(const uint8_t *p, unsigned unit, uint64_t lanes)
+{
+	uint8x16_t any = vorrq_u8(vorrq_u8(diff(p, unit, lanes), diff(p + 16, unit, lanes)),
+				  vorrq_u8(diff(p + 32, unit, lanes), diff(p + 48, unit, lanes)));
+
+	return vmaxvq_u32(vreinterpretq_u32_u8(any)) != 0;
+}
+
+/* NEON has no movemask: weight the bytes and add neighbours three times. */
+SCAN_INLINE uint64_t scan_bits(const uint8_t *p, unsigned unit, uint64_t lanes)
 {
 	static const uint8_t weights[16] = { 1, 2, 4, 8, 16, 32, 64, 128,
 					     1, 2, 4, 8, 16, 32, 64, 128 };
 	const uint64_t firsts = unit == 1 ? ~0ull : ~0ull / ((1ull << unit) - 1);
 	const uint8x16_t weight = vld1q_u8(weights);
-	uint8x16_t a = diff(p, unit, lanes), b = diff(p + 16, unit, lanes);
-	uint8x16_t c = diff(p + 32, unit, lanes), d = diff(p + 48, unit, lanes);
+	uint8x16_t v[4];
 
-	if (!vmaxvq_u32(vreinterpretq_u32_u8(vorrq_u8(vorrq_u8(a, b), vorrq_u8(c, d)))))
-		return false;
-	/* NEON has no movemask: weight the bytes and add neighbours three times. */
-	a = vpaddq_u8(vandq_u8(spread(a, unit), weight), vandq_u8(spread(b, unit), weight));
-	c = vpaddq_u8(vandq_u8(spread(c, unit), weight), vandq_u8(spread(d, unit), weight));
-	a = vpaddq_u8(a, c);
-	a = vpaddq_u8(a, a);
-	bits[0] = vgetq_lane_u64(vreinterpretq_u64_u8(a), 0) & firsts;
-	return true;
+	for (size_t i = 0; i < 4; i++)
+		v[i] = vandq_u8(spread(diff(p + 16 * i, unit, lanes), unit), weight);
+	v[0] = vpaddq_u8(vpaddq_u8(v[0], v[1]), vpaddq_u8(v[2], v[3]));
+	v[0] = vpaddq_u8(v[0], v[0]);
+	return vgetq_lane_u64(vreinterpretq_u64_u8(v[0]), 0) & firsts;
 }
 
 #include "scan_loop.h"

@@ -5,7 +5,6 @@
 
 #define SCAN_NAME cvl_scan_sse2
 #define SCAN_TARGET
-#define SCAN_BLOCK 64
 
 #include "scan_internal.h"
 
@@ -36,19 +35,23 @@ SCAN_INLINE uint64_t same(__m128i d, unsigned unit)
 	return (uint64_t)(uint32_t)_mm_movemask_epi8(d);
 }
 
-SCAN_INLINE bool scan_differ(const uint8_t *p, unsigned unit, uint64_t lanes, uint64_t *bits)
+SCAN_INLINE bool scan_any(const uint8_t *p, unsigned unit, uint64_t lanes)
+{
+	__m128i any =
+		_mm_or_si128(_mm_or_si128(diff(p, unit, lanes), diff(p + 16, unit, lanes)),
+			     _mm_or_si128(diff(p + 32, unit, lanes), diff(p + 48, unit, lanes)));
+
+	return _mm_movemask_epi8(_mm_cmpeq_epi8(any, _mm_setzero_si128())) != 0xffff;
+}
+
+SCAN_INLINE uint64_t scan_bits(const uint8_t *p, unsigned unit, uint64_t lanes)
 {
 	const uint64_t firsts = unit == 1 ? ~0ull : ~0ull / ((1ull << unit) - 1);
-	__m128i a = diff(p, unit, lanes), b = diff(p + 16, unit, lanes);
-	__m128i c = diff(p + 32, unit, lanes), d = diff(p + 48, unit, lanes);
-	__m128i any = _mm_or_si128(_mm_or_si128(a, b), _mm_or_si128(c, d));
 
-	if (_mm_movemask_epi8(_mm_cmpeq_epi8(any, _mm_setzero_si128())) == 0xffff)
-		return false;
-	bits[0] =
-		~(same(a, unit) | same(b, unit) << 16 | same(c, unit) << 32 | same(d, unit) << 48) &
-		firsts;
-	return true;
+	return ~(same(diff(p, unit, lanes), unit) | same(diff(p + 16, unit, lanes), unit) << 16 |
+		 same(diff(p + 32, unit, lanes), unit) << 32 |
+		 same(diff(p + 48, unit, lanes), unit) << 48) &
+	       firsts;
 }
 
 #include "scan_loop.h"
