@@ -102,7 +102,7 @@ static void remove_traces(const struct traces *t)
 
 static int decode_row(const struct bench *b, const struct traces *t)
 {
-	struct bench_row row = { .name = "decode and merge, 10 M events: babeltrace2", .goal = 12 };
+	struct bench_row row = { .name = "decode and merge, 10 M events: babeltrace2", .goal = 30 };
 	const char *const ours[] = { b->coeval, "export", t->session, "--to", "null", NULL };
 	const char *const theirs[] = { "babeltrace2", "-o", "dummy", t->host[0], t->host[1], NULL };
 	const struct bench_command our_command = { .argv = ours, .fresh = NULL },
@@ -112,10 +112,15 @@ static int decode_row(const struct bench *b, const struct traces *t)
 	return bench_compare(b, &row, RUNS, &our_command, &their_command);
 }
 
-static int text_row(const struct bench *b, const struct traces *t)
+/* Also as JSON, which is compared with babeltrace2's text: it has no JSON. */
+static int show_row(const struct bench *b, const struct traces *t, bool json)
 {
-	struct bench_row row = { .name = "the same to text: babeltrace2", .goal = 10 };
-	const char *const ours[] = { b->coeval, "show", t->session, NULL };
+	struct bench_row row = { .name = json ? "the same to JSON: babeltrace2's text" :
+						"the same to text: babeltrace2",
+				 .goal = json ? 8 : 16 };
+	const char *const ours[] = { b->coeval, "show", t->session,
+				     "--jobs",  "1",    json ? "--json" : NULL,
+				     NULL };
 	const char *const theirs[] = { "babeltrace2", t->host[0], t->host[1], NULL };
 	const struct bench_command our_command = { .argv = ours, .fresh = NULL },
 				   their_command = { .argv = theirs, .fresh = NULL };
@@ -202,7 +207,11 @@ static int trace_rows(const struct bench *b)
 	if (!rc)
 		rc = decode_row(b, &t);
 	if (!rc)
-		rc = text_row(b, &t);
+		rc = show_row(b, &t, false);
+	if (!rc)
+		rc = show_row(b, &t, true);
+	if (!rc)
+		rc = core_jobs(b, t.session);
 	if (!rc)
 		rc = memory_row(b, &t, "memory of the merge, 10 M events: 64 MiB", &few);
 	remove_traces(&t);

@@ -8,6 +8,9 @@
 /** Samples to edges, in this process. */
 int core_scan(const struct bench *b);
 
+/** Text and JSON of @session by two threads. */
+int core_jobs(const struct bench *b, const char *session);
+
 /** Native edges, decoded and merged, in this process. */
 int core_edges(const struct bench *b);
 
