@@ -2,7 +2,7 @@
 /**
  * Names of records, their fields by name, and records as text and JSON.
  *
- * Memory: last levels and names of each stream. One thread at a time per formatter and stream.
+ * Memory: last levels and names of each stream. One thread at a time per formatter.
  */
 #ifndef COEVAL_FIELDS_H
 #define COEVAL_FIELDS_H
