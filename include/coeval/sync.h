@@ -89,6 +89,7 @@ struct cvl_sync_opts {
 	double wander_ppb_s; /* how fast a rate may change; 0: not limited */
 	bool has_wander;     /* so that 0 can be requested: rates that never change */
 	const struct cvl_calibration *calibration; /* or NULL; clocks not listed have no bias */
+	unsigned jobs; /* threads that track clocks, each by itself; 0: one for each processor */
 	bool strict;
 	const struct cvl_report *report;
 	/* Bytes while observations are read; while they are solved, and advised on, 0 of 0. */

@@ -156,6 +156,7 @@ const struct cli_option sync_options_table[] = {
 	{ .kind = OPTION_HEADING, .what = "How" },
 	{ "estimator", 0, "NAME", OPTION_WORD, AT(opts.estimator),
 	  "the estimator (default: the first that fits the observations)", .word = estimator_name },
+	JOBS_OPTION(AT(opts.jobs)),
 	STRICT_OPTION(AT(opts.strict)),
 	{ 0 },
 };

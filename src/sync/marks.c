@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "sync/marks_internal.h"
 
+#include "core/jobs.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -400,13 +402,13 @@ static bool usable(const struct marks *w, const struct heard *h)
 	return !w->tracker->whole_periods || h->source == w->root;
 }
 
-static int tracker_failed(struct marks *w, int rc)
+static int tracker_failed(int rc, struct cvl_error *err)
 {
 	if (rc == CVL_E_NO || rc == CVL_E_RANGE)
 		return 0; /* not tied by these marks */
 	return rc == CVL_E_NOMEM ?
-		       cvl_no_memory(w->err) :
-		       cvl_fail(w->err, (enum cvl_code)rc, CVL_NO_OFFSET, "the tracker stopped");
+		       cvl_no_memory(err) :
+		       cvl_fail(err, (enum cvl_code)rc, CVL_NO_OFFSET, "the tracker stopped");
 }
 
 static void open_track(struct marks_tie *t, int64_t base)
@@ -435,7 +437,16 @@ static bool hears_pulses_alone(const struct marks *w, size_t c)
 	return true;
 }
 
-static int track_clock(struct marks *w, size_t c)
+/* Progress is told in the thread that asked for it; the others learn when that cancels. */
+static int go_on(struct marks *w, struct cvl_error *err)
+{
+	if (pthread_equal(w->caller, pthread_self()) && sync_go_on(w->p, err))
+		w->cancelled = true;
+	return w->cancelled ? cvl_fail(err, CVL_E_CANCELLED, CVL_NO_OFFSET, "cancelled") : 0;
+}
+
+/* Of other clocks nothing is read or changed, and of sources nothing changed. */
+static int track_clock(struct marks *w, size_t c, struct cvl_error *err)
 {
 	const struct sync_problem *p = w->p;
 	struct marks_tie *t = &w->clock[c];
@@ -451,7 +462,7 @@ static int track_clock(struct marks *w, size_t c)
 	int rc = 0;
 
 	if (!from)
-		return cvl_no_memory(w->err);
+		return cvl_no_memory(err);
 	t->marks = t->bad = 0;
 	t->sources = 0;
 	t->root_first = INT64_MAX;
@@ -462,7 +473,7 @@ static int track_clock(struct marks *w, size_t c)
 		double add;
 		int64_t time;
 
-		if (!(++seen % GO_ON_MARKS) && sync_go_on(p, w->err)) {
+		if (!(++seen % GO_ON_MARKS) && go_on(w, err)) {
 			rc = CVL_E_CANCELLED;
 			break;
 		}
@@ -479,7 +490,7 @@ static int track_clock(struct marks *w, size_t c)
 			state = w->tracker->open(&setup, &t->track.report);
 			if (!state) {
 				free(from);
-				return cvl_no_memory(w->err);
+				return cvl_no_memory(err);
 			}
 			t->first = h->x;
 			any = true;
@@ -516,7 +527,7 @@ static int track_clock(struct marks *w, size_t c)
 	spill_rest(&t->track.knots);
 	t->tied = !rc && t->track.n;
 	t->sure = t->tied && !in_doubt;
-	return rc ? tracker_failed(w, rc) : 0;
+	return rc ? tracker_failed(rc, err) : 0;
 }
 
 static int by_number(const void *pa, const void *pb)
@@ -628,7 +639,7 @@ static int track_source(struct marks *w, size_t s)
 	rc = tracker->close(state, rc);
 	t->tied = !rc && t->track.n;
 	w->doubt[s] = !trustworthy(&t->track.report);
-	return rc ? tracker_failed(w, rc) : 0;
+	return rc ? tracker_failed(rc, w->err) : 0;
 }
 
 static bool hears_tied(const struct marks *w, size_t c)
@@ -641,20 +652,63 @@ static bool hears_tied(const struct marks *w, size_t c)
 	return n >= TRACK_MARKS_MIN;
 }
 
+/* Clocks to be tracked, by the sources that are tied so far, and how that went. */
+struct tracking {
+	struct marks *w;
+	size_t n;
+	struct tracked {
+		size_t clock;
+		int rc;
+		struct cvl_error err;
+	} at[];
+};
+
+static void track_one(void *tracking, size_t i)
+{
+	struct tracking *t = tracking;
+
+	t->at[i].rc = go_on(t->w, &t->at[i].err);
+	if (!t->at[i].rc)
+		t->at[i].rc = track_clock(t->w, t->at[i].clock, &t->at[i].err);
+}
+
+/* Track those of @t. The first that failed counts. */
+static int track_all(struct tracking *t)
+{
+	struct marks *w = t->w;
+
+	if (w->jobs) {
+		jobs_begin(w->jobs, t->n, track_one, t);
+		jobs_finish(w->jobs);
+	}
+	for (size_t i = 0; i < t->n; i++) {
+		if (!w->jobs)
+			track_one(t, i);
+		if (!t->at[i].rc)
+			continue;
+		if (w->err)
+			*w->err = t->at[i].err;
+		return t->at[i].rc;
+	}
+	return 0;
+}
+
 static int spread(struct marks *w)
 {
 	const struct sync_problem *p = w->p;
+	struct tracking *t = malloc(sizeof(*t) + p->n_clocks * sizeof(*t->at));
 	bool again = true, several = false;
-	int rc = 0;
+	int rc = t ? 0 : cvl_no_memory(w->err);
 
 	while (again && !rc) {
+		*t = (struct tracking){ .w = w };
+		for (size_t c = 0; c < p->n_clocks; c++)
+			if (!w->clock[c].tied && hears_tied(w, c))
+				t->at[t->n++].clock = c;
+		rc = track_all(t);
 		again = false;
-		for (size_t c = 0; c < p->n_clocks && !rc; c++)
-			if (!w->clock[c].tied && hears_tied(w, c)) {
-				rc = sync_go_on(p, w->err);
-				rc = rc ? rc : track_clock(w, c);
-				again = again || w->clock[c].tied;
-			}
+		for (size_t i = 0; i < t->n; i++)
+			again = again || w->clock[t->at[i].clock].tied;
 		for (size_t s = 0; s < p->n_sources && !rc && again; s++)
 			if (!w->source[s].tied) {
 				rc = track_source(w, s);
@@ -662,9 +716,14 @@ static int spread(struct marks *w)
 			}
 	}
 	/* with all sources tied, marks of the other sources count too */
-	for (size_t c = 0; c < p->n_clocks && several && !rc && !w->tracker->whole_periods; c++)
-		if (w->clock[c].tied && w->clock[c].marks >= SEVERAL_MARKS)
-			rc = track_clock(w, c);
+	if (several && !rc && !w->tracker->whole_periods) {
+		t->n = 0;
+		for (size_t c = 0; c < p->n_clocks; c++)
+			if (w->clock[c].tied && w->clock[c].marks >= SEVERAL_MARKS)
+				t->at[t->n++].clock = c;
+		rc = track_all(t);
+	}
+	free(t);
 	return rc;
 }
 
@@ -690,10 +749,13 @@ static int64_t horizon(const struct marks *w)
 	return llround(fmin(clock + source, 1e18)) + HOLD_MARKS * w->p->source[w->root].period_ns;
 }
 
+#define MANY 2000 /* marks for which threads are worth their start */
+
 int marks_solve(const struct sync_problem *p, struct sync_solution *s,
 		const struct tracker *tracker, struct cvl_error *err)
 {
-	struct marks w = { .p = p, .tracker = tracker, .err = err };
+	struct marks w = { .p = p, .tracker = tracker, .caller = pthread_self(), .err = err };
+	const unsigned threads = p->jobs ? p->jobs : jobs_processors();
 	int rc = lay_out(&w);
 
 	for (size_t i = 0; i < p->n_sources && !rc; i++)
@@ -704,8 +766,12 @@ int marks_solve(const struct sync_problem *p, struct sync_solution *s,
 			rc = marks_decide(&w, w.root);
 		place_root(&w);
 	}
+	/* without threads it is done in this one */
+	if (!rc && threads > 1 && p->n_clocks > 1 && w.n > MANY)
+		w.jobs = jobs_open(threads < p->n_clocks ? threads : (unsigned)p->n_clocks);
 	if (!rc)
 		rc = spread(&w);
+	jobs_close(w.jobs);
 	if (!rc)
 		rc = marks_finish(&w, s);
 	if (!rc)

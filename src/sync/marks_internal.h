@@ -3,6 +3,9 @@
 #ifndef SYNC_MARKS_INTERNAL_H
 #define SYNC_MARKS_INTERNAL_H
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "sync/count.h"
 #include "sync/marks.h"
 #include "sync/number.h"
@@ -56,6 +59,9 @@ struct marks {
 	uint32_t n_groups;
 	/* sources whose own clocks were unstable: used only by clocks that hear nothing else */
 	bool *doubt;
+	struct jobs *jobs; /* or NULL: clocks are tracked one after the other */
+	pthread_t caller;
+	atomic_bool cancelled;
 	struct cvl_error *err;
 };
 

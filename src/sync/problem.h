@@ -102,6 +102,7 @@ struct sync_problem {
 	bool unique_keys;         /* messages are paired by keys assumed unique */
 	int64_t arrive_within_ns; /* messages are assumed to arrive within this; 0: not needed */
 	struct cvl_progress progress;
+	unsigned jobs; /* threads that may be used; 0: one for each processor */
 };
 
 /** Enough bytes for any clock name of a session. */

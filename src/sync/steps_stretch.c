@@ -152,6 +152,7 @@ int stretch_make(const struct steps *s, struct stretch *st, int64_t end, struct 
 	q->marks = (struct spill){ 0 };
 	q->message = NULL;
 	q->progress = (struct cvl_progress){ 0 };
+	q->jobs = 1; /* a stretch is short */
 	q->sender = s->sender ? s->sender : q->sender;
 	q->unmatched = q->duplicates = q->ambiguous = 0;
 	q->clock = calloc(p->n_clocks + 1, sizeof(*q->clock));

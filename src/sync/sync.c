@@ -433,6 +433,7 @@ int observations_new(struct cvl_observations **out, struct cvl_session *session,
 	if (!rc)
 		rc = set_up(&obs->p, session, opts, err);
 	obs->p.progress = opts->progress;
+	obs->p.jobs = opts->jobs;
 	if (rc)
 		cvl_observations_free(obs);
 	else

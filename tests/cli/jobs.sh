@@ -16,3 +16,12 @@ coeval show s --jobs 0
 echo "exit status $?"
 # a reader that closes the pipe early
 coeval show s --jobs 3 | head -n 1 | wc -l
+
+# clocks are tracked by several threads: the same maps
+coeval sim "$SRC/examples/worlds/nominal.yaml" -o n1 --duration 900s > sim.log 2>&1 || cat sim.log
+cp -r n1 n3
+coeval sync n1 --jobs 1 > one
+coeval sync n3 --jobs 3 > many
+sed -i 's/n3/n1/' many
+cmp one many
+diff -r -x observations n1 n3 && ls n1/derived/*.knots | wc -l | sed 's/[1-9][0-9]*/same maps/'
