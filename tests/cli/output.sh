@@ -44,7 +44,7 @@ names
 echo "--- signals"
 rm -rf out.*
 set -m # so that background programs do not ignore SIGINT
-head -c 2000000 /dev/urandom | coeval import -o big --format raw --channels 8 --rate 1M - > /dev/null
+head -c 16000000 /dev/urandom | coeval import -o big --format raw --channels 8 --rate 1M - > /dev/null
 for signal in INT TERM HUP; do
 	for format in csv ctf vcd; do
 		coeval export big --to $format -o out.$format 2>/dev/null &
