@@ -1,63 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Records as text and as JSON. */
-#include "timeline/fields.h"
+#include "timeline/formatter.h"
 
 #include <coeval/select.h>
 
 #include "core/jobs.h"
-#include "core/out_keep.h"
-#include "timeline/bound.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-/* What is the same for all records of a class or kind, made once. */
-struct class
-{
-	char *lead; /* node and name, with CVL_OUT_SLACK bytes after it; NULL until it is needed */
-	size_t n;
-	bool json;
-	struct template *fields; /* or NULL: as visited */
-};
-
-struct stream {
-	struct fields_cache cache;
-	struct cvl_levels levels; /* last seen */
-	/* event classes, then other kinds, then restated levels; streams of a clock share them */
-	struct class *class;
-	size_t n_classes;
-	bool shared;
-};
-
-struct cvl_formatter {
-	struct cvl_timeline *tl;
-	struct cvl_format format;
-	struct cvl_selection *selection; /* NULL: everything */
-	int64_t epoch;
-	struct stream *stream;
-	size_t n_streams;
-	struct timeline_cursor *cursor; /* of each clock */
-	bool edges;                     /* some stream may have them */
-	/* the current record */
-	const struct cvl_slice *sl;
-	size_t i;
-	uint64_t lines; /* of an edge: shown */
-	char day[16];   /* date of the last record, UTC */
-	int64_t day_number;
-	struct cvl_out made; /* for what is made once */
-	struct jobs *jobs;   /* or NULL: others format parts of a block */
-	struct part *part;   /* of all threads but this one */
-	size_t n_parts;
-};
-
-/* What another thread formats, and its formatter, which sees all records, too. */
-struct part {
-	struct cvl_formatter *f;
-	struct cvl_out out;
-	struct cvl_error err;
-	int rc;
-};
 
 /* ---- begin and end ---- */
 
@@ -129,22 +80,6 @@ int cvl_formatter_continue(struct cvl_formatter *f, struct cvl_timeline *tl,
 	return 0;
 }
 
-/* Formatters for all threads but the caller's. */
-static int open_parts(struct cvl_formatter *f, struct cvl_error *err)
-{
-	const struct cvl_format alone = { f->format.json, f->format.bounds, f->format.ticks,
-					  f->format.utc, .jobs = 1 };
-	int rc = 0;
-
-	f->jobs = jobs_open(f->format.jobs);
-	f->part = f->jobs ? calloc(jobs_threads(f->jobs), sizeof(*f->part)) : NULL;
-	if (!f->part)
-		return cvl_no_memory(err);
-	while (!rc && f->n_parts + 1 < jobs_threads(f->jobs))
-		rc = cvl_formatter_open(&f->part[f->n_parts++].f, f->tl, &alone, err);
-	return rc;
-}
-
 int cvl_formatter_open(struct cvl_formatter **out, struct cvl_timeline *tl,
 		       const struct cvl_format *format, struct cvl_error *err)
 {
@@ -159,7 +94,7 @@ int cvl_formatter_open(struct cvl_formatter **out, struct cvl_timeline *tl,
 		f->format.jobs = jobs_processors();
 	rc = cvl_formatter_continue(f, tl, NULL, err);
 	if (!rc && f->format.jobs > 1)
-		rc = open_parts(f, err);
+		rc = formatter_open_parts(f, err);
 	if (rc)
 		cvl_formatter_close(f);
 	else
@@ -171,12 +106,7 @@ void cvl_formatter_close(struct cvl_formatter *f)
 {
 	if (!f)
 		return;
-	jobs_close(f->jobs);
-	for (size_t i = 0; i < f->n_parts; i++) {
-		cvl_formatter_close(f->part[i].f);
-		free(f->part[i].out.kept);
-	}
-	free(f->part);
+	formatter_close_parts(f);
 	drop_classes(f);
 	free(f->stream);
 	free(f->cursor);
@@ -521,8 +451,8 @@ static int line_text(struct cvl_formatter *f, struct cvl_out *o, struct cvl_erro
 	return record_text(f, o, err);
 }
 
-static int write_slice(struct cvl_formatter *f, struct cvl_out *o, const struct cvl_slice *sl,
-		       struct cvl_error *err)
+int formatter_write(struct cvl_formatter *f, struct cvl_out *o, const struct cvl_slice *sl,
+		    struct cvl_error *err)
 {
 	int rc = 0;
 
@@ -537,150 +467,9 @@ static int write_slice(struct cvl_formatter *f, struct cvl_out *o, const struct 
 	return rc;
 }
 
-/* Only the levels of lines change. */
-static void pass_slice(struct cvl_formatter *f, const struct cvl_slice *sl)
+void formatter_pass(struct cvl_formatter *f, const struct cvl_slice *sl)
 {
 	for (size_t i = sl->begin; i < sl->end; i++)
 		if (sl->batch->kind[i] == CVL_EDGE)
 			cvl_levels_take(&f->stream[sl->stream].levels, sl->batch, i);
-}
-
-int cvl_formatter_slice(struct cvl_formatter *f, struct cvl_out *o, const struct cvl_slice *sl,
-			struct cvl_error *err)
-{
-	for (size_t i = 0; i < f->n_parts; i++)
-		pass_slice(f->part[i].f, sl);
-	return write_slice(f, o, sl, err);
-}
-
-/* ---- blocks ---- */
-
-#define ROUND 4096 /* records that are shared out at a time */
-#define FEW 256    /* are not */
-
-/* A place in a block: run, and how many of its records come before. */
-struct place {
-	size_t run, done;
-};
-
-/* Go through the next @n records; write them to @o unless that is NULL. */
-static int go_through(struct cvl_formatter *f, const struct cvl_block *b, struct place *at,
-		      size_t n, struct cvl_out *o, struct cvl_error *err)
-{
-	int rc = 0;
-
-	while (n && at->run < b->n && !rc) {
-		const struct cvl_run *r = &b->run[at->run];
-		const struct cvl_part *p = &b->part[r->stream];
-		const size_t begin = r->begin + at->done, left = r->end - begin;
-		const size_t end = begin + (left < n ? left : n);
-		const struct cvl_slice sl = { p->clock, r->stream, p->batch, p->time, begin, end };
-
-		if (o)
-			rc = write_slice(f, o, &sl, err);
-		else
-			pass_slice(f, &sl);
-		n -= end - begin;
-		at->done += end - begin;
-		if (end == r->end)
-			*at = (struct place){ at->run + 1, 0 };
-	}
-	return rc;
-}
-
-struct round {
-	struct cvl_formatter *f;
-	const struct cvl_block *b;
-	struct place from;
-	size_t n;
-};
-
-/* Go past the next @n records, of which @f has to know the edges. */
-static void pass(struct cvl_formatter *f, const struct cvl_block *b, struct place *at, size_t n)
-{
-	if (f->edges) {
-		go_through(f, b, at, n, NULL, NULL);
-		return;
-	}
-	for (; n; at->run++, at->done = 0) {
-		const size_t left = b->run[at->run].end - b->run[at->run].begin - at->done;
-
-		if (left > n) {
-			at->done += n;
-			return;
-		}
-		n -= left;
-	}
-}
-
-/* Thread @k of the round writes its share. */
-static int do_share(const struct round *r, size_t k, struct cvl_formatter *f, struct place *at,
-		    struct cvl_out *o, struct cvl_error *err)
-{
-	const size_t all = r->f->n_parts + 1, begin = r->n * k / all, end = r->n * (k + 1) / all;
-	int rc;
-
-	*at = r->from;
-	pass(f, r->b, at, begin);
-	rc = go_through(f, r->b, at, end - begin, o, err);
-	pass(f, r->b, at, r->n - end);
-	return rc;
-}
-
-static void do_part(void *round, size_t i)
-{
-	const struct round *r = round;
-	struct part *p = &r->f->part[i];
-	struct place at;
-
-	p->rc = do_share(r, i + 1, p->f, &at, &p->out, &p->err);
-}
-
-/* A round of up to ROUND records from @at on, shared between all threads. */
-static int do_round(struct cvl_formatter *f, struct cvl_out *o, const struct cvl_block *b,
-		    struct place *at, size_t n, struct cvl_error *err)
-{
-	struct round r = { f, b, *at, n };
-	int rc;
-
-	for (size_t i = 0; i < f->n_parts; i++)
-		if (!f->part[i].out.path)
-			out_keep(&f->part[i].out, o->plain);
-	jobs_begin(f->jobs, f->n_parts, do_part, &r);
-	rc = do_share(&r, 0, f, at, o, err);
-	jobs_finish(f->jobs);
-	for (size_t i = 0; i < f->n_parts && !rc; i++) {
-		out_join(o, &f->part[i].out);
-		rc = f->part[i].rc;
-		if (rc && err)
-			*err = f->part[i].err;
-	}
-	return rc;
-}
-
-int cvl_formatter_block(struct cvl_formatter *f, struct cvl_out *o, const struct cvl_block *b,
-			struct cvl_error *err)
-{
-	struct place at = { 0 };
-	size_t n = 0;
-	int rc = 0;
-
-	for (size_t i = 0; i < b->n; i++)
-		n += b->run[i].end - b->run[i].begin;
-	for (size_t part; n && !rc; n -= part) {
-		const struct place from = at;
-
-		part = n < ROUND ? n : ROUND;
-		if (f->n_parts && !f->selection && part > FEW) {
-			rc = do_round(f, o, b, &at, part, err);
-			continue;
-		}
-		rc = go_through(f, b, &at, part, o, err);
-		for (size_t i = 0; i < f->n_parts; i++) {
-			struct place again = from;
-
-			pass(f->part[i].f, b, &again, part);
-		}
-	}
-	return rc;
 }

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+/* A stream of the timeline: its batches as far as they were asked for, with their times. */
+#include "timeline/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/ctf/pages.h"
+
+#define IN_MEMORY_FOR 64 /* records of each stream; see IN_MEMORY_MAX */
+
+bool source_wanted(const struct cvl_timeline *tl, size_t clock)
+{
+	return !tl->opts.node ||
+	       cvl_clock_matches(cvl_session_clock(tl->session, clock), tl->opts.node);
+}
+/* Session clock of the stream, once its first packet has been read. */
+static int clock_of(const struct cvl_timeline *tl, const struct source *s)
+{
+	const struct opened *t = &tl->trace[s->trace];
+	int class = cvl_stream_clock(s->stream);
+
+	return class < 0 ? t->any : t->clock[class];
+}
+
+static bool inside(const struct cvl_timeline *tl, struct cvl_time t)
+{
+	return (!tl->opts.has_from || t.ns >= tl->opts.from.ns) &&
+	       (!tl->opts.has_until || t.ns <= tl->opts.until.ns);
+}
+
+/* Record @i of the batch becomes its record @to. */
+static inline void move_record(struct cvl_batch *b, size_t to, size_t i)
+{
+	b->tick[to] = b->tick[i];
+	b->kind[to] = b->kind[i];
+	b->flags[to] = b->flags[i];
+	b->cls[to] = b->cls[i];
+	b->value[to] = b->value[i];
+	b->aux[to] = b->aux[i];
+	if (b->bracket)
+		b->bracket[to] = b->bracket[i];
+}
+
+/* The part of the batch within the requested range, as [pos, end). Late records may be anywhere. */
+static void cut_range(const struct cvl_timeline *tl, struct source *s)
+{
+	size_t n;
+
+	s->pos = 0;
+	s->end = s->batch.n;
+	if (!tl->opts.has_from && !tl->opts.has_until)
+		return;
+	while (s->pos < s->end && !inside(tl, s->time[s->pos]))
+		s->pos++;
+	for (n = s->pos; n < s->end && inside(tl, s->time[n]);)
+		n++;
+	for (size_t i = n; i < s->end; i++)
+		if (inside(tl, s->time[i])) {
+			move_record(&s->batch, n, i);
+			s->time[n++] = s->time[i];
+		}
+	s->end = n;
+}
+
+/* Whether record @i, which is not an ordinary edge, is wanted or must be delivered anyway. */
+static bool picked(struct source *s, const struct cvl_batch *b, size_t i)
+{
+	const struct cvl_pick *p = s->pick;
+
+	if (b->kind[i] == CVL_EDGE) {
+		s->levels = b->value[i];
+		s->unknown = b->aux[i];
+		s->known = !(b->flags[i] & CVL_LATE); /* late: consumers may ignore its levels */
+		return true;
+	}
+	if (b->kind[i] == CVL_GAP || b->kind[i] == CVL_SLIP) {
+		s->known = false;
+		return true;
+	}
+	if (b->flags[i] || i == 0 || i == b->n - 1)
+		return true;
+	if (source_has_fields(b->kind[i]))
+		return b->cls[i] < p->n_classes && p->classes[b->cls[i]];
+	return p->kinds >> b->kind[i] & 1;
+}
+
+/*
+ * Drop unwanted records from the batch. Whether an edge is wanted is not known in advance, so each
+ * is copied, and the next one overwrites it if it is not.
+ */
+static void pick(struct source *s)
+{
+	struct cvl_batch *b = &s->batch;
+	const uint64_t lines = s->pick->kinds & 1u << CVL_EDGE ? s->pick->lines : 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->n; i++) {
+		bool keep;
+
+		if (b->kind[i] == CVL_EDGE && !b->flags[i] && s->known && i && i + 1 < b->n) {
+			keep = (((s->levels ^ b->value[i]) | (s->unknown ^ b->aux[i])) & lines) !=
+			       0;
+			s->levels = b->value[i];
+			s->unknown = b->aux[i];
+		} else {
+			keep = picked(s, b, i);
+		}
+		move_record(b, n, i);
+		n += keep;
+	}
+	b->n = n;
+}
+
+/* ---- levels at the beginning of a range ---- */
+
+/*
+ * Track levels through the records before the range. Sets begun at the first record that is not
+ * before it.
+ */
+static void note_levels(const struct cvl_timeline *tl, struct source *s)
+{
+	const struct cvl_batch *b = &s->batch;
+
+	for (size_t i = 0; i < b->n; i++) {
+		if (s->time[i].ns >= tl->opts.from.ns) {
+			s->begun = true;
+			return;
+		}
+		if (b->kind[i] == CVL_EDGE && !(b->flags[i] & CVL_LATE)) {
+			s->levels = b->value[i];
+			s->known = true;
+		} else if (b->kind[i] == CVL_GAP || b->kind[i] == CVL_SLIP) {
+			s->known = false;
+		}
+	}
+}
+
+/* A batch of one record, which restates the levels at the beginning of the range. */
+static void put_state(const struct cvl_timeline *tl, struct source *s)
+{
+	struct state *r = &s->state;
+
+	*r = (struct state){
+		.tick = cvl_map_tick(tl->clock[s->clock].map, tl->opts.from),
+		.kind = CVL_EDGE,
+		.flags = CVL_STATE,
+		.value = s->levels,
+		.bracket = cvl_session_clock(tl->session, (size_t)s->clock)->resolution,
+	};
+	s->batch = (struct cvl_batch){
+		.n = 1,
+		.tick = &r->tick,
+		.kind = &r->kind,
+		.flags = &r->flags,
+		.cls = &r->cls,
+		.value = &r->value,
+		.aux = &r->aux,
+		.bracket = s->batch.bracket ? &r->bracket : NULL,
+	};
+	s->time[0] = tl->opts.from;
+	s->pos = 0;
+	s->end = 1;
+}
+
+/* Whether the stream, which has no more records, reaches the begin of the range. */
+static bool reaches_range(const struct cvl_timeline *tl, const struct source *s)
+{
+	struct cvl_stream_stats stats;
+
+	cvl_stream_stats(s->stream, &stats);
+	return stats.beyond ||
+	       cvl_map_time(tl->clock[s->clock].map, stats.end, NULL).ns >= tl->opts.from.ns;
+}
+
+/* Room for the times of the batch, as much as it may come to have. */
+static int make_room(struct source *s, struct cvl_error *err)
+{
+	size_t room = s->room ? s->room : BATCH_LEAST;
+	struct cvl_time *time;
+
+	while (room < s->batch.n)
+		room *= 4;
+	if (room == s->room)
+		return 0;
+	time = realloc(s->time, room * sizeof(*time));
+	if (!time)
+		return cvl_no_memory(err);
+	s->time = time;
+	s->room = room;
+	return 0;
+}
+
+/* Stream @s was opened, read, or has grown. */
+static void note_progress(struct cvl_timeline *tl, struct source *s)
+{
+	struct cvl_stream_stats st;
+
+	cvl_stream_stats(s->stream, &st);
+	tl->done += st.position - s->done;
+	tl->total += st.bytes - s->total;
+	s->done = st.position;
+	s->total = st.bytes;
+}
+
+void source_count_memory(struct cvl_timeline *tl, struct source *s)
+{
+	tl->in_memory -= s->in_memory;
+	s->in_memory = stream_held(s->stream);
+	tl->in_memory += s->in_memory;
+}
+
+void source_use(struct cvl_timeline *tl, size_t i)
+{
+	struct source *s = tl->source[i];
+
+	if (tl->in_memory > IN_MEMORY_MAX &&
+	    (tl->records >= IN_MEMORY_FOR * tl->n_in_use || !tl->filled)) {
+		for (size_t k = 0; k < tl->n_in_use; k++) {
+			stream_let_go(tl->source[tl->in_use[k]]->stream);
+			tl->source[tl->in_use[k]]->in_memory = 0;
+		}
+		tl->n_in_use = tl->in_memory = tl->records = 0;
+	}
+	if (!s->in_memory)
+		tl->in_use[tl->n_in_use++] = i;
+	source_count_memory(tl, s);
+}
+
+static void tell_damage(const struct cvl_timeline *tl, struct clock *c)
+{
+	struct cvl_error e;
+
+	if (c->told || !cvl_map_damaged(c->map, &e))
+		return;
+	c->told = true;
+	cvl_tell(tl->opts.report, &e);
+}
+
+void source_mark_late(const struct cvl_timeline *tl, struct source *s)
+{
+	for (size_t i = s->pos; i < s->end && s->time[i].ns < tl->passed; i++)
+		s->batch.flags[i] |= CVL_LATE;
+}
+
+int source_refill(struct cvl_timeline *tl, size_t i, struct cvl_error *err)
+{
+	struct source *s = tl->source[i];
+	int rc = 1;
+
+	source_use(tl, i);
+	for (;;) {
+		if (s->holds)
+			s->batch = s->held;
+		else
+			rc = cvl_stream_next(s->stream, &s->batch, err);
+		note_progress(tl, s);
+		if (rc > 0 && make_room(s, err))
+			return CVL_E_NOMEM;
+		if (rc <= 0)
+			break;
+		s->holds = false;
+		s->clock = clock_of(tl, s);
+		if (s->clock < 0 || !source_wanted(tl, (size_t)s->clock))
+			continue;
+		if (s->pick)
+			pick(s);
+		cvl_map_times(tl->clock[s->clock].map, s->batch.tick, s->batch.n, s->time);
+		tell_damage(tl, &tl->clock[s->clock]);
+		if (tl->opts.has_from && !s->begun) {
+			note_levels(tl, s);
+			if (s->begun && s->known) {
+				s->held = s->batch;
+				s->holds = true;
+				put_state(tl, s);
+				return 1;
+			}
+		}
+		cut_range(tl, s);
+		source_mark_late(tl, s);
+		if (s->pos < s->end)
+			return 1;
+		if (tl->opts.has_until && s->batch.n && s->time[0].ns > tl->opts.until.ns)
+			return 0;
+	}
+	if (rc || !tl->opts.has_from || s->begun || !s->known || !reaches_range(tl, s))
+		return rc;
+	s->begun = true;
+	put_state(tl, s);
+	return 1;
+}
+
+/* Ticks that bound the requested range on @clock, widened so that rounding loses nothing. */
+static void tick_range(const struct cvl_timeline *tl, int clock, struct cvl_stream_opts *o)
+{
+	if (clock < 0)
+		return;
+	if (tl->opts.has_from)
+		o->from = cvl_map_tick(tl->clock[clock].map, tl->opts.from);
+	if (tl->opts.has_until) {
+		o->to = cvl_map_tick(tl->clock[clock].map,
+				     (struct cvl_time){ cvl_add_sat(tl->opts.until.ns, 1) });
+		if (!o->to.count)
+			o->to.count = 1;
+	}
+}
+
+static int only_clock(const struct opened *t)
+{
+	size_t n = cvl_trace_clocks(t->trace);
+
+	return n == 1 ? t->clock[0] : n ? -1 : t->any;
+}
+
+/* Options for reading the stream of @s, from what @session knows of it. */
+static void stream_opts(const struct cvl_timeline *tl, const struct source *s,
+			const struct cvl_session *session, struct cvl_stream_opts *o)
+{
+	const struct opened *t = &tl->trace[s->trace];
+
+	*o = (struct cvl_stream_opts){
+		.strict = tl->opts.strict,
+		.report = tl->opts.report,
+		.disorder = cvl_session_clock(session, t->first)->disorder_ticks,
+		.unfinished = t->unfinished,
+		.growing = tl->live && t->growing,
+		.batch = tl->batch,
+	};
+	tick_range(tl, only_clock(t), o);
+	stored_expect(session_stored(session, t->first),
+		      s->missing ? s->missing : cvl_trace_stream_name(t->trace, s->file), o);
+	if (s->missing && !o->first.count)
+		o->first.count = cvl_session_clock(session, t->first)->base_tick;
+}
+
+/* Streams of one rate are not to run out of records all at the same time. */
+static size_t first_batch(const struct cvl_timeline *tl, const struct source *s)
+{
+	return tl->expected < 2 ?
+		       0 :
+		       BATCH_LEAST + (tl->batch - BATCH_LEAST) * s->number / tl->expected;
+}
+
+int source_open(struct cvl_timeline *tl, struct source *s, struct cvl_error *err)
+{
+	const struct opened *t = &tl->trace[s->trace];
+	struct cvl_stream_opts o;
+	int rc;
+
+	stream_opts(tl, s, tl->session, &o);
+	cvl_stream_close(s->stream);
+	s->stream = NULL;
+	s->pos = s->end = 0;
+	s->reached = INT64_MIN;
+	s->known = s->begun = s->holds = false;
+	rc = s->missing ? cvl_stream_memory(&s->stream, t->trace, "", 0, s->missing, &o, err) :
+			  cvl_stream_open(&s->stream, t->trace, s->file, &o, err);
+	if (rc)
+		return rc;
+	stream_share(s->stream, IN_MEMORY_MAX / 4 / tl->expected, first_batch(tl, s));
+	note_progress(tl, s);
+	return 0;
+}
+
+int source_grow(struct cvl_timeline *tl, struct source *s, const struct cvl_session *now,
+		struct cvl_error *err)
+{
+	struct cvl_stream_opts o;
+	int rc;
+
+	stream_opts(tl, s, now, &o);
+	rc = cvl_stream_grow(s->stream, &o, err);
+	note_progress(tl, s);
+	return rc;
+}
