@@ -134,9 +134,8 @@ static int write_session(const struct bench *b, const char *path)
 
 static int run(const struct bench *b)
 {
-	struct bench_row row = {
-		.name = "check, 20 rules, 10 M events: a pass of show to no output", .goal = 0.5
-	};
+	struct bench_row row = { .name = "check, 20 rules, 10 M events: a pass over the records",
+				 .goal = 0.6 };
 	char session[BENCH_PATH_MAX], file[BENCH_PATH_MAX];
 	const char *const ours[] = { b->coeval, "check", session, file, NULL };
 	const char *const pass[] = { b->coeval, "export", session, "--to", "null", NULL };
