@@ -120,7 +120,8 @@ void jobs_begin(struct jobs *j, size_t n, void (*task)(void *ctx, size_t i), voi
 	pthread_mutex_lock(&j->lock);
 	j->task = task;
 	j->ctx = ctx;
-	j->next = j->finished = 0;
+	j->next = 0;
+	j->finished = 0;
 	j->n = n;
 	j->begun++;
 	pthread_cond_broadcast(&j->work);
