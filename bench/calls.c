@@ -112,7 +112,7 @@ static int run(const struct bench *b)
 					.goal = 0.9 };
 	char session[BENCH_PATH_MAX], few[BENCH_PATH_MAX];
 	const char *const ours[] = { b->coeval, "calls", session, NULL };
-	const char *const show[] = { b->coeval, "show", session, NULL };
+	const char *const show[] = { b->coeval, "show", session, "--jobs", "1", NULL };
 	const char *const pass[] = { b->coeval, "export", session, "--to", "null", NULL };
 	const struct bench_command calls = { .argv = ours }, shown = { .argv = show },
 				   null = { .argv = pass };

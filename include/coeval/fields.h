@@ -85,7 +85,7 @@ struct cvl_format {
 	bool bounds;   /* text: the half-width after each time */
 	bool ticks;    /* text: ticks of the clock instead of times */
 	bool utc;      /* date and time of day; the session must have an epoch */
-	unsigned jobs; /* threads for cvl_formatter_block(); 0: one for each processor */
+	unsigned jobs; /* threads for cvl_formatter_block(); 0: one for each processor, up to 8 */
 };
 
 /**

@@ -7,7 +7,8 @@
 #include "core/jobs.h"
 #include "core/out_keep.h"
 
-int formatter_open_parts(struct cvl_formatter *f, struct cvl_error *err)
+/* Formatters for all threads but the caller's, which know what it does. */
+static int open_parts(struct cvl_formatter *f, struct cvl_error *err)
 {
 	const struct cvl_format alone = { f->format.json, f->format.bounds, f->format.ticks,
 					  f->format.utc, .jobs = 1 };
@@ -17,8 +18,16 @@ int formatter_open_parts(struct cvl_formatter *f, struct cvl_error *err)
 	f->part = f->jobs ? calloc(jobs_threads(f->jobs), sizeof(*f->part)) : NULL;
 	if (!f->part)
 		return cvl_no_memory(err);
-	while (!rc && f->n_parts + 1 < jobs_threads(f->jobs))
-		rc = cvl_formatter_open(&f->part[f->n_parts++].f, f->tl, &alone, err);
+	while (!rc && f->n_parts + 1 < jobs_threads(f->jobs)) {
+		struct part *p = &f->part[f->n_parts];
+
+		rc = cvl_formatter_open(&p->f, f->tl, &alone, err);
+		if (rc)
+			break;
+		f->n_parts++;
+		for (size_t i = 0; i < f->n_streams; i++)
+			p->f->stream[i].levels = f->stream[i].levels;
+	}
 	return rc;
 }
 
@@ -156,6 +165,10 @@ int cvl_formatter_block(struct cvl_formatter *f, struct cvl_out *o, const struct
 		const struct place from = at;
 
 		part = n < ROUND ? n : ROUND;
+		if (f->format.jobs > 1 && !f->selection && part > FEW && !f->part)
+			rc = open_parts(f, err);
+		if (rc)
+			break;
 		if (f->n_parts && !f->selection && part > FEW) {
 			rc = do_round(f, o, b, &at, part, err);
 			continue;

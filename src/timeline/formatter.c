@@ -10,6 +10,9 @@
 #include <string.h>
 #include <time.h>
 
+/* More threads would wait for the one that merges. */
+#define USEFUL 8
+
 /* ---- begin and end ---- */
 
 static void forget_class(struct class *c)
@@ -91,10 +94,8 @@ int cvl_formatter_open(struct cvl_formatter **out, struct cvl_timeline *tl,
 		return cvl_no_memory(err);
 	f->format = *format;
 	if (!f->format.jobs)
-		f->format.jobs = jobs_processors();
+		f->format.jobs = jobs_processors() < USEFUL ? jobs_processors() : USEFUL;
 	rc = cvl_formatter_continue(f, tl, NULL, err);
-	if (!rc && f->format.jobs > 1)
-		rc = formatter_open_parts(f, err);
 	if (rc)
 		cvl_formatter_close(f);
 	else

@@ -58,8 +58,6 @@ int formatter_write(struct cvl_formatter *f, struct cvl_out *o, const struct cvl
 		    struct cvl_error *err);
 void formatter_pass(struct cvl_formatter *f, const struct cvl_slice *slice);
 
-/** Formatters for all threads but the caller's. */
-int formatter_open_parts(struct cvl_formatter *f, struct cvl_error *err);
 void formatter_close_parts(struct cvl_formatter *f);
 
 #endif
