@@ -351,6 +351,8 @@ static int64_t bound_in(const struct cvl_map *map, const struct piece *p, uint64
 		return CVL_BOUND_UNKNOWN;
 	if (p->outside)
 		return bound_outside(map, p, tick < at ? at - tick : tick - at);
+	if (tick < at || tick > p->b.tick.count) /* knots of a file that go back */
+		return CVL_BOUND_UNKNOWN;
 	part = (long double)(tick - at) / (long double)(p->b.tick.count - at);
 	return ceil_ns((long double)p->a.bound_ns +
 		       ((long double)p->b.bound_ns - (long double)p->a.bound_ns) * part);

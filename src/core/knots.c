@@ -84,6 +84,10 @@ static bool is_right(const struct knots *k, size_t i)
 
 		if (at.bound_ns < 0 || ((i || j) && !knots_ordered(&before, &at)))
 			return false;
+		if (!i && !j &&
+		    (at.tick.count != k->first.tick.count || at.time.ns != k->first.time.ns ||
+		     at.frac != k->first.frac))
+			return false;
 		before = at;
 	}
 	return before.tick.count <= k->last.tick.count && before.time.ns <= k->last.time.ns;
