@@ -79,8 +79,7 @@ static int pass(const char *path, struct bench_series *out, struct cvl_error *er
 		return rc;
 	rc = cvl_timeline_open(&tl, s, NULL, err);
 	while (!rc && (rc = cvl_timeline_next(tl, &block, err)) > 0) {
-		for (size_t i = 0; i < block.n; i++)
-			n += block.run[i].end - block.run[i].begin;
+		n += block.records;
 		rc = 0;
 	}
 	cvl_timeline_close(tl);

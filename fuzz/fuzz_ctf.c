@@ -151,7 +151,7 @@ static const char *const metadata[] = {
 #define CLASSES 16
 
 static struct cvl_trace *traces[TRACES];
-static struct template *templates[TRACES][CLASSES][2];
+static struct fields_template *templates[TRACES][CLASSES][2];
 
 static void fail_loudly(const struct cvl_error *err)
 {
@@ -197,7 +197,7 @@ static void write_both(struct cvl_stream *s, const struct cvl_batch *b, size_t i
 	struct cvl_error err;
 
 	for (int json = 0; json < 2; json++) {
-		const struct template *t = templates[which][b->cls[i]][json];
+		const struct fields_template *t = templates[which][b->cls[i]][json];
 
 		for (int again = 0; again < 2; again++) {
 			cvl_out_init(&visited, -1, "");

@@ -7,9 +7,10 @@
 #   tests/run-cli.sh --bless NAME   write NAME.out
 #   tests/run-cli.sh --bless all    rewrite every .out there is
 #
-# A script that reads $CAPTURES is run with our own captures, and again with the real ones where they are here: what it then prints is
-# NAME.real.out. The script finds `coeval` on PATH, $SRC (the source directory), $SHARED (real captures, or empty) and the
-# functions below. COEVAL_BINARY and COEVAL_SHARED choose others. Exit status 77: skipped.
+# A script that reads $CAPTURES is run with our own captures, and again with the real ones where they
+# are here: what it then prints is NAME.real.out. The script finds `coeval` on PATH, $SRC (the source
+# directory), $SHARED (real captures, or empty) and the functions below. COEVAL_BINARY and
+# COEVAL_SHARED choose others. Exit status 77: skipped.
 set -euo pipefail
 
 SRC=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

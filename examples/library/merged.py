@@ -29,7 +29,8 @@ class Part(Structure):  # struct cvl_part
 
 
 class Block(Structure):  # struct cvl_block
-    _fields_ = [("run", POINTER(Run)), ("n", c_size_t), ("part", POINTER(Part))]
+    _fields_ = [("run", POINTER(Run)), ("n", c_size_t), ("records", c_size_t),
+                ("part", POINTER(Part))]
 
 
 class Slice(Structure):  # struct cvl_slice

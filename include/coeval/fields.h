@@ -94,16 +94,17 @@ struct cvl_format {
  */
 struct cvl_formatter;
 
-/** @tl must outlive it. CVL_E_NOMEM. */
-CVL_API int cvl_formatter_open(struct cvl_formatter **f, struct cvl_timeline *tl,
-			       const struct cvl_format *format, struct cvl_error *err);
+/** CVL_E_NOMEM. */
+CVL_API int cvl_formatter_open(struct cvl_formatter **f, const struct cvl_format *format,
+			       struct cvl_error *err);
 /**
- * Continue with @tl, opened again on the same session: the last levels of lines are kept.
- * @selection: write only what it finds, for a state its begin and end, and where it is first known
- * to hold; it belongs to the caller. NULL: everything. CVL_E_NOMEM.
+ * Begin with @tl, which must outlive it, or continue with one that was opened again on the same
+ * session: the last levels of lines are kept. @selection: write only what it finds, for a state its
+ * begin and end, and where it is first known to hold; it belongs to the caller. NULL: everything.
+ * CVL_E_NOMEM.
  */
-CVL_API int cvl_formatter_continue(struct cvl_formatter *f, struct cvl_timeline *tl,
-				   struct cvl_selection *selection, struct cvl_error *err);
+CVL_API int cvl_formatter_begin(struct cvl_formatter *f, struct cvl_timeline *tl,
+				struct cvl_selection *selection, struct cvl_error *err);
 CVL_API void cvl_formatter_close(struct cvl_formatter *f);
 
 /** Write the records of @slice. CVL_E_NOMEM, and what is wrong with their fields. */

@@ -48,6 +48,7 @@ struct cvl_part {
 struct cvl_block {
 	const struct cvl_run *run;
 	size_t n;                    /* runs */
+	size_t records;              /* of all of them, as they came */
 	const struct cvl_part *part; /* by stream, of those with a run */
 };
 

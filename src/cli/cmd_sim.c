@@ -166,8 +166,7 @@ static int count_records(const char *path, uint64_t *n, struct cvl_error *err)
 		return rc;
 	rc = cvl_timeline_open(&tl, session, &opts, err);
 	while (!rc && (rc = cvl_timeline_next(tl, &block, err)) > 0) {
-		for (size_t i = 0; i < block.n; i++)
-			*n += block.run[i].end - block.run[i].begin;
+		*n += block.records;
 		rc = 0;
 	}
 	if (tl)

@@ -51,14 +51,14 @@ int show_begin(struct show *s, struct cvl_timeline *tl, struct cvl_error *err)
 			err, CVL_E_USAGE, CVL_NO_OFFSET,
 			"%s: no clock of it has a date and time of day; leave out --absolute",
 			cvl_session_path(cvl_timeline_session(tl)));
-	rc = s->formatter ? 0 : cvl_formatter_open(&s->formatter, tl, &s->style.format, err);
+	rc = s->formatter ? 0 : cvl_formatter_open(&s->formatter, &s->style.format, err);
 	if (!rc && s->style.n_select) {
 		cvl_select_close(s->selection);
 		rc = cvl_select_open(&s->selection, s->style.select, s->style.n_select, tl, &opts,
 				     err);
 	}
 	if (!rc)
-		rc = cvl_formatter_continue(s->formatter, tl, s->selection, err);
+		rc = cvl_formatter_begin(s->formatter, tl, s->selection, err);
 	return rc || !s->selection ? rc : pick(s, err);
 }
 

@@ -405,10 +405,8 @@ static bool usable(const struct marks *w, const struct heard *h)
 static int tracker_failed(int rc, struct cvl_error *err)
 {
 	if (rc == CVL_E_NO || rc == CVL_E_RANGE)
-		return 0; /* not tied by these marks */
-	return rc == CVL_E_NOMEM ?
-		       cvl_no_memory(err) :
-		       cvl_fail(err, (enum cvl_code)rc, CVL_NO_OFFSET, "the tracker stopped");
+		return 0;                                   /* not tied by these marks */
+	return rc == CVL_E_NOMEM ? cvl_no_memory(err) : rc; /* cancelled: @err says so */
 }
 
 static void open_track(struct marks_tie *t, int64_t base)

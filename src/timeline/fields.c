@@ -82,18 +82,6 @@ struct printer {
 
 /* ---- scalars ---- */
 
-static uint64_t cut_to(uint64_t v, unsigned bits)
-{
-	return bits < 64 ? v & (((uint64_t)1 << bits) - 1) : v;
-}
-
-/* Negative numbers have exactly the digits of their size. */
-static inline char *text_prefixed_hex(char *w, const struct cvl_type *t, uint64_t v)
-{
-	memcpy(w, "0x", 2);
-	return cvl_text_hex(w + 2, cut_to(v, (t->size + 3) / 4 * 4));
-}
-
 static void put_int(struct cvl_out *o, const struct cvl_type *t, uint64_t v)
 {
 	switch (t->base) {
@@ -104,9 +92,9 @@ static void put_int(struct cvl_out *o, const struct cvl_type *t, uint64_t v)
 		return;
 	case 8:
 		cvl_out_char(o, '0');
-		cvl_out_base(o, cut_to(v, (t->size + 2) / 3 * 3), 8);
+		cvl_out_base(o, fields_cut(v, (t->size + 2) / 3 * 3), 8);
 		return;
-	case 16: cvl_out_to(o, text_prefixed_hex(cvl_out_room(o, CVL_OUT_NUMBER), t, v)); return;
+	case 16: cvl_out_to(o, fields_hex(cvl_out_room(o, CVL_OUT_NUMBER), t, v)); return;
 	default:
 		if (t->is_signed)
 			cvl_out_i64(o, (int64_t)v);
@@ -441,7 +429,7 @@ int cvl_fields_json(struct cvl_out *o, struct cvl_stream *stream, const struct c
 
 int fields_put(struct cvl_out *o, bool json, struct cvl_stream *stream,
 	       const struct cvl_batch *batch, size_t i, struct fields_cache *cache,
-	       const struct template *template, struct cvl_error *err)
+	       const struct fields_template *template, struct cvl_error *err)
 {
 	const uint64_t packet = cvl_batch_packet(batch);
 	int rc;

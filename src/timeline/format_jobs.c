@@ -7,25 +7,24 @@
 #include "core/jobs.h"
 #include "core/out_keep.h"
 
-/* Formatters for all threads but the caller's, which know what it does. */
-static int open_parts(struct cvl_formatter *f, struct cvl_error *err)
+/* Formatters for all threads but the caller's, which writes to @o; they know what it does. */
+static int open_parts(struct cvl_formatter *f, const struct cvl_out *o, struct cvl_error *err)
 {
-	const struct cvl_format alone = { f->format.json, f->format.bounds, f->format.ticks,
-					  f->format.utc, .jobs = 1 };
+	struct cvl_format alone = f->format;
 	int rc = 0;
 
+	alone.jobs = 1;
 	f->jobs = jobs_open(f->format.jobs);
 	f->part = f->jobs ? calloc(jobs_threads(f->jobs), sizeof(*f->part)) : NULL;
 	if (!f->part)
 		return cvl_no_memory(err);
 	while (!rc && f->n_parts + 1 < jobs_threads(f->jobs)) {
-		struct part *p = &f->part[f->n_parts];
+		struct part *p = &f->part[f->n_parts++];
 
-		rc = cvl_formatter_open(&p->f, f->tl, &alone, err);
-		if (rc)
-			break;
-		f->n_parts++;
-		for (size_t i = 0; i < f->n_streams; i++)
+		out_keep(&p->out, o->plain);
+		rc = cvl_formatter_open(&p->f, &alone, err);
+		rc = rc ? rc : cvl_formatter_begin(p->f, f->tl, NULL, err);
+		for (size_t i = 0; i < f->n_streams && !rc; i++)
 			p->f->stream[i].levels = f->stream[i].levels;
 	}
 	return rc;
@@ -57,7 +56,7 @@ struct place {
 	size_t run, done;
 };
 
-/* Go through the next @n records; write them to @o unless that is NULL. */
+/* Go through the next @n records. They are written to @o; if that is NULL, only edges are seen. */
 static int go_through(struct cvl_formatter *f, const struct cvl_block *b, struct place *at,
 		      size_t n, struct cvl_out *o, struct cvl_error *err)
 {
@@ -72,7 +71,7 @@ static int go_through(struct cvl_formatter *f, const struct cvl_block *b, struct
 
 		if (o)
 			rc = formatter_write(f, o, &sl, err);
-		else
+		else if (f->edges)
 			formatter_pass(f, &sl);
 		n -= end - begin;
 		at->done += end - begin;
@@ -89,24 +88,6 @@ struct round {
 	size_t n;
 };
 
-/* Go past the next @n records, of which @f has to know the edges. */
-static void pass(struct cvl_formatter *f, const struct cvl_block *b, struct place *at, size_t n)
-{
-	if (f->edges) {
-		go_through(f, b, at, n, NULL, NULL);
-		return;
-	}
-	for (; n; at->run++, at->done = 0) {
-		const size_t left = b->run[at->run].end - b->run[at->run].begin - at->done;
-
-		if (left > n) {
-			at->done += n;
-			return;
-		}
-		n -= left;
-	}
-}
-
 /* Thread @k of the round writes its share. */
 static int do_share(const struct round *r, size_t k, struct cvl_formatter *f, struct place *at,
 		    struct cvl_out *o, struct cvl_error *err)
@@ -115,9 +96,9 @@ static int do_share(const struct round *r, size_t k, struct cvl_formatter *f, st
 	int rc;
 
 	*at = r->from;
-	pass(f, r->b, at, begin);
+	go_through(f, r->b, at, begin, NULL, NULL);
 	rc = go_through(f, r->b, at, end - begin, o, err);
-	pass(f, r->b, at, r->n - end);
+	go_through(f, r->b, at, r->n - end, NULL, NULL);
 	return rc;
 }
 
@@ -137,9 +118,6 @@ static int do_round(struct cvl_formatter *f, struct cvl_out *o, const struct cvl
 	struct round r = { f, b, *at, n };
 	int rc;
 
-	for (size_t i = 0; i < f->n_parts; i++)
-		if (!f->part[i].out.path)
-			out_keep(&f->part[i].out, o->plain);
 	jobs_begin(f->jobs, f->n_parts, do_part, &r);
 	rc = do_share(&r, 0, f, at, o, err);
 	jobs_finish(f->jobs);
@@ -152,33 +130,34 @@ static int do_round(struct cvl_formatter *f, struct cvl_out *o, const struct cvl
 	return rc;
 }
 
+/* The same by this thread; the others have to know. */
+static int do_alone(struct cvl_formatter *f, struct cvl_out *o, const struct cvl_block *b,
+		    struct place *at, size_t n, struct cvl_error *err)
+{
+	for (size_t i = 0; i < f->n_parts; i++) {
+		struct place same = *at;
+
+		go_through(f->part[i].f, b, &same, n, NULL, NULL);
+	}
+	return go_through(f, b, at, n, o, err);
+}
+
 int cvl_formatter_block(struct cvl_formatter *f, struct cvl_out *o, const struct cvl_block *b,
 			struct cvl_error *err)
 {
 	struct place at = { 0 };
-	size_t n = 0;
+	size_t n = b->records;
 	int rc = 0;
 
-	for (size_t i = 0; i < b->n; i++)
-		n += b->run[i].end - b->run[i].begin;
 	for (size_t part; n && !rc; n -= part) {
-		const struct place from = at;
+		bool share;
 
 		part = n < ROUND ? n : ROUND;
-		if (f->format.jobs > 1 && !f->selection && part > FEW && !f->part)
-			rc = open_parts(f, err);
-		if (rc)
-			break;
-		if (f->n_parts && !f->selection && part > FEW) {
-			rc = do_round(f, o, b, &at, part, err);
-			continue;
-		}
-		rc = go_through(f, b, &at, part, o, err);
-		for (size_t i = 0; i < f->n_parts; i++) {
-			struct place again = from;
-
-			pass(f->part[i].f, b, &again, part);
-		}
+		share = f->format.jobs > 1 && !f->selection && part > FEW;
+		if (share && !f->part)
+			rc = open_parts(f, o, err);
+		if (!rc)
+			rc = (share ? do_round : do_alone)(f, o, b, &at, part, err);
 	}
 	return rc;
 }

@@ -15,11 +15,11 @@
 
 /* ---- begin and end ---- */
 
-static void forget_class(struct class *c)
+static void forget_class(struct record_class *c)
 {
 	free(c->lead);
 	template_free(c->fields);
-	*c = (struct class){ 0 };
+	*c = (struct record_class){ 0 };
 }
 
 /* Classes belong to a timeline; the last levels of lines are kept. */
@@ -37,14 +37,14 @@ static void drop_classes(struct cvl_formatter *f)
 	}
 }
 
-int cvl_formatter_continue(struct cvl_formatter *f, struct cvl_timeline *tl,
-			   struct cvl_selection *selection, struct cvl_error *err)
+int cvl_formatter_begin(struct cvl_formatter *f, struct cvl_timeline *tl,
+			struct cvl_selection *selection, struct cvl_error *err)
 {
 	const size_t clocks = cvl_session_clocks(cvl_timeline_session(tl));
 	size_t n = cvl_timeline_streams(tl);
 
 	for (size_t i = 0; i < f->n_parts; i++) {
-		int rc = cvl_formatter_continue(f->part[i].f, tl, selection, err);
+		int rc = cvl_formatter_begin(f->part[i].f, tl, selection, err);
 
 		if (rc)
 			return rc;
@@ -83,24 +83,20 @@ int cvl_formatter_continue(struct cvl_formatter *f, struct cvl_timeline *tl,
 	return 0;
 }
 
-int cvl_formatter_open(struct cvl_formatter **out, struct cvl_timeline *tl,
-		       const struct cvl_format *format, struct cvl_error *err)
+int cvl_formatter_open(struct cvl_formatter **out, const struct cvl_format *format,
+		       struct cvl_error *err)
 {
-	struct cvl_formatter *f = calloc(1, sizeof(*f));
-	int rc;
+	struct cvl_formatter *f = *out = calloc(1, sizeof(*f));
 
-	*out = NULL;
 	if (!f)
 		return cvl_no_memory(err);
 	f->format = *format;
-	if (!f->format.jobs)
-		f->format.jobs = jobs_processors() < USEFUL ? jobs_processors() : USEFUL;
-	rc = cvl_formatter_continue(f, tl, NULL, err);
-	if (rc)
-		cvl_formatter_close(f);
-	else
-		*out = f;
-	return rc;
+	if (!f->format.jobs) {
+		const unsigned processors = jobs_processors();
+
+		f->format.jobs = processors < USEFUL ? processors : USEFUL;
+	}
+	return 0;
 }
 
 void cvl_formatter_close(struct cvl_formatter *f)
@@ -149,7 +145,7 @@ static void json_name(struct cvl_out *o, const char *key, const char *name)
 }
 
 /* `node name: `, or members from "node" to "name". */
-static int make_lead(struct cvl_formatter *f, struct class *c, bool json)
+static int make_lead(struct cvl_formatter *f, struct record_class *c, bool json)
 {
 	const struct cvl_clock *clock =
 		cvl_session_clock(cvl_timeline_session(f->tl), f->sl->clock);
@@ -183,7 +179,7 @@ static int make_lead(struct cvl_formatter *f, struct class *c, bool json)
 }
 
 /* Of the current record. NULL when out of memory. */
-static const struct class *class_of(struct cvl_formatter *f, bool json)
+static const struct record_class *class_of(struct cvl_formatter *f, bool json)
 {
 	const struct cvl_batch *b = f->sl->batch;
 	struct stream *st = &f->stream[f->sl->stream];
@@ -193,7 +189,7 @@ static const struct class *class_of(struct cvl_formatter *f, bool json)
 	const size_t at = fields                                         ? b->cls[f->i] :
 			  kind == CVL_EDGE && b->flags[f->i] & CVL_STATE ? classes + CVL_KINDS :
 									   classes + kind;
-	struct class *c = &st->class[at];
+	struct record_class *c = &st->class[at];
 
 	if (c->lead && c->json == json)
 		return c;
@@ -255,7 +251,7 @@ static void gap_text(struct cvl_formatter *f, struct cvl_out *o)
 static int record_text(struct cvl_formatter *f, struct cvl_out *o, struct cvl_error *err)
 {
 	const struct cvl_batch *b = f->sl->batch;
-	const struct class *class = class_of(f, false);
+	const struct record_class *class = class_of(f, false);
 	const size_t i = f->i, stream = f->sl->stream;
 	char buf[24];
 	int rc = 0;
@@ -350,7 +346,7 @@ static void edge_json(struct cvl_formatter *f, struct cvl_out *o)
 }
 
 /* Values that depend on the kind of record. */
-static int own_json(struct cvl_formatter *f, struct cvl_out *o, const struct class *class,
+static int own_json(struct cvl_formatter *f, struct cvl_out *o, const struct record_class *class,
 		    struct cvl_error *err)
 {
 	const struct cvl_batch *b = f->sl->batch;
@@ -398,7 +394,7 @@ static int own_json(struct cvl_formatter *f, struct cvl_out *o, const struct cla
 static int record_json(struct cvl_formatter *f, struct cvl_out *o, struct cvl_error *err)
 {
 	const struct cvl_slice *sl = f->sl;
-	const struct class *class = class_of(f, true);
+	const struct record_class *class = class_of(f, true);
 	const bool utc = f->format.utc;
 	int64_t bound = timeline_bound(f->tl, &f->cursor[sl->clock], sl, f->i);
 	int rc;

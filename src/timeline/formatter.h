@@ -7,19 +7,18 @@
 #include "timeline/fields.h"
 
 /* What is the same for all records of a class or kind, made once. */
-struct class
-{
+struct record_class {
 	char *lead; /* node and name, with CVL_OUT_SLACK bytes after it; NULL until it is needed */
 	size_t n;
 	bool json;
-	struct template *fields; /* or NULL: as visited */
+	struct fields_template *fields; /* or NULL: as visited */
 };
 
 struct stream {
 	struct fields_cache cache;
 	struct cvl_levels levels; /* last seen */
 	/* event classes, then other kinds, then restated levels; streams of a clock share them */
-	struct class *class;
+	struct record_class *class;
 	size_t n_classes;
 	bool shared;
 };

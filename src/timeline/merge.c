@@ -245,7 +245,11 @@ int cvl_timeline_next(struct cvl_timeline *tl, struct cvl_block *block, struct c
 		rc = fill_window(tl, err);
 	if (rc)
 		return rc;
-	*block =
-		(struct cvl_block){ tl->window.run, tl->n_leads ? tl->window.n_runs : 0, tl->part };
+	*block = (struct cvl_block){ .part = tl->part };
+	if (tl->n_leads) {
+		block->run = tl->window.run;
+		block->n = tl->window.n_runs;
+		block->records = tl->window.n;
+	}
 	return block->n > 0;
 }

@@ -14,6 +14,7 @@ bool source_wanted(const struct cvl_timeline *tl, size_t clock)
 	return !tl->opts.node ||
 	       cvl_clock_matches(cvl_session_clock(tl->session, clock), tl->opts.node);
 }
+
 /* Session clock of the stream, once its first packet has been read. */
 static int clock_of(const struct cvl_timeline *tl, const struct source *s)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "timeline/template.h"
+#include "timeline/fields.h"
 
 #include "store/ctf/machine.h"
 
@@ -35,20 +35,19 @@ struct step {
 	char text[TEXT + SEPARATOR(false)]; /* the rest is copied, too */
 };
 
-struct template
-{
+struct fields_template {
 	bool json;
 	size_t n;
 	struct step step[];
 };
 
-	/* ---- making one ---- */
+/* ---- making one ---- */
 
 #define DEPTH_MAX 16
 #define STEPS_MAX 1000
 
 struct maker {
-	struct template *t;
+	struct fields_template *t;
 	size_t room;
 	char text[TEXT]; /* pending, before the next step */
 	size_t n_text;
@@ -60,7 +59,7 @@ struct maker {
 
 static struct step *add(struct maker *m, enum step_code code, const struct op *op)
 {
-	struct template *grown = m->t;
+	struct fields_template *grown = m->t;
 	struct step *st;
 
 	if (!grown || grown->n == m->room) {
@@ -199,7 +198,8 @@ static void add_program(struct maker *m, const struct program *p)
 	}
 }
 
-int template_new(struct template **out, const struct cvl_trace *trace, size_t class, bool json)
+int template_new(struct fields_template **out, const struct cvl_trace *trace, size_t class,
+		 bool json)
 {
 	const struct event_class *e = trace->event[class];
 	struct maker m = { .json = json, .unable = e->bare };
@@ -220,7 +220,7 @@ int template_new(struct template **out, const struct cvl_trace *trace, size_t cl
 	return m.no_memory ? CVL_E_NOMEM : 0;
 }
 
-void template_free(struct template *t)
+void template_free(struct fields_template *t)
 {
 	free(t);
 }
@@ -232,14 +232,11 @@ INLINE char *put_number(struct cvl_out *o, bool json, enum step_code code, const
 			uint64_t v, char *w)
 {
 	const struct cvl_value value = { .type = op->type, .u = v };
-	const unsigned digits = ((unsigned)op->bits + 3) / 4;
 
 	switch (code) {
 	case STEP_SIGNED: return cvl_text_i64(w, (int64_t)v);
 	case STEP_UNSIGNED: return cvl_text_u64(w, v);
-	case STEP_HEX: /* negative numbers have exactly the digits of their size */
-		memcpy(w, "0x", 2);
-		return cvl_text_hex(w + 2, digits < 16 ? v & (((uint64_t)1 << 4 * digits) - 1) : v);
+	case STEP_HEX: return fields_hex(w, op->type, v);
 	default:
 		cvl_out_to(o, w);
 		json ? cvl_value_json(o, &value) : cvl_value_text(o, &value);
@@ -287,7 +284,7 @@ INLINE char *put_array(struct cvl_out *o, bool json, const struct step *st, stru
 	return w;
 }
 
-INLINE int put(const struct template *t, bool json, bool first, struct cvl_out *o,
+INLINE int put(const struct fields_template *t, bool json, bool first, struct cvl_out *o,
 	       struct machine *m)
 {
 	size_t skip = first ? SEPARATOR(json) : 0;
@@ -364,8 +361,9 @@ cut:
 	return CVL_E_TRUNCATED;
 }
 
-int template_put(const struct template *t, bool first, struct cvl_out *o, struct cvl_stream *stream,
-		 const struct cvl_batch *batch, size_t i, struct cvl_error *err)
+int template_put(const struct fields_template *t, bool first, struct cvl_out *o,
+		 struct cvl_stream *stream, const struct cvl_batch *batch, size_t i,
+		 struct cvl_error *err)
 {
 	uint64_t slot[stream_slots(stream) + 1], role[ROLES];
 	struct machine m = { .slot = slot, .role = role };

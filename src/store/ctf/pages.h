@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * How much memory a stream that is read with others takes, most of it its mapped file. One stream frees what it has read by itself;
- * whoever reads many at a time also limits what they hold together.
+ * How much memory a stream takes, most of it its mapped file. It frees what it has read by itself;
+ * whoever reads many streams at a time also limits what they hold together.
  */
 #ifndef CTF_PAGES_H
 #define CTF_PAGES_H

@@ -107,11 +107,6 @@ static void take_opts(struct cvl_stream *s, const struct cvl_stream_opts *opts)
 			opts->to.count > UINT64_MAX - d ? UINT64_MAX : opts->to.count + d;
 }
 
-static size_t packet_bytes(const struct cvl_trace *trace)
-{
-	return sizeof(struct cvl_packet) + trace->n_slots * sizeof(uint64_t);
-}
-
 static int new_stream(struct cvl_stream **out, const struct cvl_trace *trace, const char *name,
 		      const struct cvl_stream_opts *opts, struct cvl_error *err)
 {
@@ -120,7 +115,7 @@ static int new_stream(struct cvl_stream **out, const struct cvl_trace *trace, co
 	*out = NULL;
 	if (s) {
 		s->name = strdup(name);
-		s->packet = calloc(1, packet_bytes(trace));
+		s->packet = calloc(1, sizeof(*s->packet) + trace->n_slots * sizeof(uint64_t));
 	}
 	if (!s || !s->name || !s->packet) {
 		cvl_stream_close(s);
@@ -536,48 +531,60 @@ static const struct event_class *find_event(const struct stream_class *c, uint64
 	return low < c->n_events && c->event[low]->pub.id == id ? c->event[low] : NULL;
 }
 
-/* The two headers of lttng-tools, without a program. False: truncated. */
+/* Bits of the two headers of lttng-tools in their short form, and of its timestamp. */
+static inline unsigned short_bits(enum header_shape shape)
+{
+	return shape == HEADER_COMPACT ? 32 : 48;
+}
+
+static inline unsigned short_stamp_bits(enum header_shape shape)
+{
+	return shape == HEADER_COMPACT ? 27 : 32;
+}
+
+/* The short form at byte @p, all of which is there. False: it is the extended one. */
+static inline bool short_header(const uint8_t *p, enum header_shape shape, uint32_t *id,
+				uint64_t *stamp)
+{
+	uint32_t word;
+	uint16_t half;
+
+	if (shape == HEADER_COMPACT) {
+		memcpy(&word, p, 4);
+		*id = le32toh(word) & 31;
+		*stamp = le32toh(word) >> 5;
+		return *id != 31;
+	}
+	memcpy(&half, p, 2);
+	memcpy(&word, p + 2, 4);
+	*id = le16toh(half);
+	*stamp = le32toh(word);
+	return *id != UINT16_MAX;
+}
+
+/* Either form, without a program. False: truncated. */
 static inline bool fast_header(struct machine *m, enum header_shape shape, uint64_t *id)
 {
-	uint64_t pos = (m->pos + 7) & ~(uint64_t)7, bits = shape == HEADER_COMPACT ? 32 : 48;
+	uint64_t pos = (m->pos + 7) & ~(uint64_t)7, bits = short_bits(shape);
 	uint64_t room = pos <= m->end ? m->end - pos : 0, stamp;
 	const uint8_t *p = m->bytes + pos / 8;
-	uint32_t word, low;
-	uint16_t half;
-	bool extended;
+	uint32_t low;
 
-	if (room < (shape == HEADER_COMPACT ? 8 : 16))
-		return false;
-	if (shape == HEADER_COMPACT) {
-		*id = p[0] & 31;
-		extended = *id == 31;
-		if (extended) {
-			p += 1;
-			bits = 8 + 32 + 64;
-		} else if (room >= 32) {
-			memcpy(&word, p, 4);
-			machine_clock(m, le32toh(word) >> 5, 27);
-		}
-	} else {
-		memcpy(&half, p, 2);
-		*id = le16toh(half);
-		extended = *id == 65535;
-		p += 2;
-		if (extended) {
-			bits = 16 + 32 + 64;
-		} else if (room >= 48) {
-			memcpy(&word, p, 4);
-			machine_clock(m, le32toh(word), 32);
-		}
-	}
 	if (room < bits)
 		return false;
-	if (extended) {
+	if (short_header(p, shape, &low, &stamp)) {
+		machine_clock(m, stamp, short_stamp_bits(shape));
+	} else {
+		p += shape == HEADER_COMPACT ? 1 : 2;
+		bits = (shape == HEADER_COMPACT ? 8 : 16) + 32 + 64;
+		if (room < bits)
+			return false;
 		memcpy(&low, p, 4);
 		memcpy(&stamp, p + 4, 8);
-		*id = le32toh(low);
+		low = le32toh(low);
 		m->clock = le64toh(stamp);
 	}
+	*id = low;
 	m->pos = pos + bits;
 	return true;
 }
@@ -979,43 +986,22 @@ static void put_edges(struct cvl_stream *s)
 	end_run(s, at, n, CVL_EDGE);
 }
 
-/* The header at byte @p, of at least six that are there. False: an extended one. */
-static inline bool quick_header(const uint8_t *p, enum header_shape shape, uint32_t *id,
-				uint64_t *stamp, uint64_t *mask)
-{
-	uint32_t word;
-	uint16_t half;
-
-	if (shape == HEADER_COMPACT) {
-		memcpy(&word, p, 4);
-		*id = le32toh(word) & 31;
-		*stamp = le32toh(word) >> 5;
-		*mask = (1u << 27) - 1;
-	} else {
-		memcpy(&half, p, 2);
-		memcpy(&word, p + 2, 4);
-		*id = le16toh(half);
-		*stamp = le32toh(word);
-		*mask = UINT32_MAX;
-	}
-	return *id < QUICK_EVENTS;
-}
-
 static void put_events(struct cvl_stream *s)
 {
 	const struct quick_event *quick = s->class->quick;
 	const enum header_shape shape = s->class->shape;
-	const uint64_t header = shape == HEADER_COMPACT ? 32 : 48, end = s->end;
+	const uint64_t header = short_bits(shape), end = s->end;
+	const uint64_t mask = ((uint64_t)1 << short_stamp_bits(shape)) - 1;
 	struct machine *m = &s->m;
 	const size_t at = s->n;
 	uint64_t clock = m->clock, pos = (m->pos + 7) & ~(uint64_t)7;
 	size_t i;
 
-	for (i = at; i < s->room && pos + 48 <= m->end; i++) {
-		uint64_t stamp, mask;
+	for (i = at; i < s->room && pos + header <= m->end; i++) {
+		uint64_t stamp;
 		uint32_t id;
 
-		if (!quick_header(m->bytes + pos / 8, shape, &id, &stamp, &mask) ||
+		if (!short_header(m->bytes + pos / 8, shape, &id, &stamp) || id >= QUICK_EVENTS ||
 		    !quick[id].class || clock + ((stamp - clock) & mask) > end)
 			break;
 		m->pos = pos + header;
