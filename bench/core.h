@@ -8,7 +8,7 @@
 /** Samples to edges, in this process. */
 int core_scan(const struct bench *b);
 
-/** Text and JSON of @session by two threads. */
+/** Text and JSON of @session, and imports, by two threads. */
 int core_jobs(const struct bench *b, const char *session);
 
 /** Native edges, decoded and merged, in this process. */

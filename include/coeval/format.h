@@ -26,13 +26,14 @@ struct cvl_import_opts {
 		*names; /* "a,b,c": names of the lines; NULL: D0, D1, ... or what the file says */
 	/* "a*,b": globs of names or of their last parts: the lines to import; NULL: all */
 	const char *lines;
-	const char *beacons;             /* path of a sidecar CSV `tick,sender,seq`, or NULL */
-	unsigned stream;                 /* the ITM's, in TPIU frames; 0: 1 */
-	unsigned prescaler;              /* of an ITM's local timestamps; 0: 1 */
-	struct cvl_clock_facts facts;    /* stated about every clock imported */
-	const char *elf;                 /* of a traced program: names for addresses; NULL: none */
-	bool strict;                     /* fail on recoverable problems */
-	bool link;                       /* link foreign traces instead of copying them */
+	const char *beacons;          /* path of a sidecar CSV `tick,sender,seq`, or NULL */
+	unsigned stream;              /* the ITM's, in TPIU frames; 0: 1 */
+	unsigned prescaler;           /* of an ITM's local timestamps; 0: 1 */
+	struct cvl_clock_facts facts; /* stated about every clock imported */
+	const char *elf;              /* of a traced program: names for addresses; NULL: none */
+	bool strict;                  /* fail on recoverable problems */
+	bool link;                    /* link foreign traces instead of copying them */
+	unsigned jobs;                /* of several files, at a time; 0: one for each processor */
 	const struct cvl_report *report; /* receives recoverable problems; may be NULL */
 	struct cvl_progress progress;    /* bytes */
 };
@@ -54,6 +55,7 @@ struct cvl_importer {
 	int (*import)(struct cvl_input *in, struct cvl_session *s,
 		      const struct cvl_import_opts *opts, struct cvl_error *err);
 	bool selects; /* supports opts->lines */
+	bool in_turn; /* looks at the session's other clocks */
 };
 
 /** The table, ended by NULL. */
@@ -71,7 +73,16 @@ CVL_API int cvl_import(struct cvl_session *s, const char *path, const char *form
 		       const struct cvl_import_opts *opts, struct cvl_error *err);
 
 /**
- * The same from the @n bytes at @bytes, which must stay valid until it returns. @name is used as
+ * Import the @n files or directories in @paths, in their order, several at a time: the session and
+ * what is reported are the same as from cvl_import() of each until one fails. If it is interrupted,
+ * files after the first that is not complete have to be imported again.
+ */
+CVL_API int cvl_import_all(struct cvl_session *s, const char *const *paths, size_t n,
+			   const char *format, const struct cvl_import_opts *opts,
+			   struct cvl_error *err);
+
+/**
+ * The same as cvl_import() from the @n bytes at @bytes, which must stay valid until it returns. @name is used as
  * the path: in messages, for the clock's name and origin, and if the format depends on a suffix.
  */
 CVL_API int cvl_import_memory(struct cvl_session *s, const char *name, const void *bytes, size_t n,

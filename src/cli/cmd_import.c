@@ -172,6 +172,7 @@ static const struct cli_option options[] = {
 	  "by how much its records may be out of order (default: as found, up to 10 s; of CTF traces 0)",
 	  .least = 1, .most = INT64_MAX },
 	{ .kind = OPTION_HEADING, .what = "Output" },
+	JOBS_OPTION(AT(opts.jobs)),
 	STRICT_OPTION(AT(opts.strict)),
 	JSON_OPTION(AT(told.json)),
 	{ 0 },
@@ -185,6 +186,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 	struct problems problems;
 	struct progress progress;
 	struct cvl_error err;
+	char doing[40];
 	int rc = options_read(verb, &r, argc, argv, &operands);
 
 	if (rc >= 0)
@@ -194,16 +196,15 @@ static int run(int argc, char **argv, const struct verb *verb)
 	rc = cvl_session_create(&session, r.output, &err);
 	if (rc)
 		return cli_fail(&err);
-	progress_init(&progress, "");
+	snprintf(doing, sizeof(doing), "%d files", operands.n);
+	progress_init(&progress, operands.n > 1 ? doing : operands.v[0]);
 	r.told.first = cvl_session_clocks(session);
 	r.told.n = (size_t)operands.n;
 	r.opts.report = &problems.report;
 	r.opts.progress = (struct cvl_progress){ progress_show, &progress };
-	for (int i = 0; i < operands.n && !rc; i++) {
-		progress_init(&progress, operands.v[i]);
-		rc = cvl_import(session, operands.v[i], r.format, &r.opts, &err);
-		progress_clear(&progress);
-	}
+	rc = cvl_import_all(session, (const char *const *)operands.v, (size_t)operands.n, r.format,
+			    &r.opts, &err);
+	progress_clear(&progress);
 	if (!rc)
 		rc = decodes_run(&r.decodes, session, r.told.first, NULL, &problems.report, &err);
 	if (!rc)

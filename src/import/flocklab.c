@@ -398,4 +398,5 @@ const struct cvl_importer cvl_import_flocklab = {
 	.options = flocklab_options,
 	.probe = flocklab_probe,
 	.import = flocklab_import,
+	.in_turn = true,
 };

@@ -282,4 +282,5 @@ const struct cvl_importer cvl_import_flocklab_power = {
 	.options = power_options,
 	.probe = power_probe,
 	.import = power_import,
+	.in_turn = true,
 };

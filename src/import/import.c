@@ -7,6 +7,7 @@
 #include <coeval/files.h>
 #include "importers.h"
 #include "input.h"
+#include "store/beside.h"
 #include "store/stored.h"
 
 /* How much of the input probes may look at. */
@@ -144,6 +145,9 @@ static int import(struct cvl_session *s, struct cvl_input *in, const char *path,
 				 cvl_input_name(in), importer->name));
 	if (rc)
 		return rc;
+	if (importer->in_turn && session_is_beside(s))
+		return cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET, "%s: not in its turn",
+				cvl_input_name(in));
 	rc = importer->import(in, s, opts, err);
 	cvl_input_digest(in, digest);
 	return rc ? rc : session_source(s, first, digest, opts->report, err);

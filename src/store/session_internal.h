@@ -14,6 +14,9 @@
 #define SESSION_CLOCKS_MAX 4096
 #define SESSION_SEARCH_DEPTH 6
 
+/* The folder of sessions beside a session, below it. */
+#define SESSION_IMPORTING "importing"
+
 /** A clock. Strings of pub are owned here. */
 struct session_entry {
 	struct cvl_clock pub;
@@ -31,12 +34,16 @@ struct cvl_session {
 	int64_t epoch;
 	bool has_epoch;
 	bool made;   /* created by us, just now */
+	bool beside; /* see beside.h */
 	int lock_fd; /* directory, locked while we may add clocks; or -1 */
 	struct session_entry *clock;
 	size_t n, room;
 };
 
 /* ---- clocks: session.c ---- */
+
+/** Without clocks. NULL when out of memory. */
+struct cvl_session *session_new(const char *path);
 
 /** CVL_E_LIMIT if @s holds as many clocks as a session may. */
 int session_has_room(const struct cvl_session *s, struct cvl_error *err);
@@ -82,6 +89,7 @@ typedef json_t *session_reader(const char *path, const char *kind, int version,
 int session_load(struct cvl_session *s, const char *path, session_reader *read_file,
 		 struct cvl_error *err);
 
+/** Nothing is written for one beside another. */
 int session_save(struct cvl_session *s, struct cvl_error *err);
 
 /**
@@ -122,6 +130,9 @@ bool session_tell_moved(void *ctx, uint64_t done, uint64_t total);
 /** Report if one of the first @n clocks was imported from the same bytes as @origin. */
 void session_tell_again(const struct cvl_session *s, size_t n, const char *origin, const char *hash,
 			const struct cvl_report *report);
+
+/** Undo the addition of the clocks from @first on. */
+void session_take_back(struct cvl_session *s, size_t first);
 
 /** Record what a clock holds whose packets were written elsewhere and are complete. */
 int session_seal(struct session_entry *e, const struct cvl_progress *progress,

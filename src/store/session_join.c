@@ -125,8 +125,7 @@ int session_placed_with(const struct cvl_session *from, size_t i)
 	return -1;
 }
 
-/* Undo the addition of the clocks from @first on. */
-static void take_back(struct cvl_session *s, size_t first)
+void session_take_back(struct cvl_session *s, size_t first)
 {
 	while (s->n > first) {
 		cvl_remove_tree(s->clock[--s->n].trace, NULL);
@@ -189,7 +188,7 @@ int cvl_session_join(struct cvl_session *s, const struct cvl_session *from, bool
 	}
 	if (!rc)
 		return session_save(s, err);
-	take_back(s, first);
+	session_take_back(s, first);
 	s->epoch = epoch;
 	return rc;
 }

@@ -36,8 +36,11 @@ static json_t *clock_json(const struct cvl_session *s, const struct session_entr
 int session_save(struct cvl_session *s, struct cvl_error *err)
 {
 	char path[CVL_PATH_MAX];
-	json_t *root, *list = json_array();
+	json_t *root, *list;
 
+	if (s->beside)
+		return 0;
+	list = json_array();
 	if (!cvl_path_join(path, s->path, "session.json")) {
 		json_decref(list);
 		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", s->path);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Removes clocks from a session, with everything the session stores about them. */
+#include "store/beside.h"
 #include "store/maps.h"
 #include "store/session_internal.h"
 
@@ -307,6 +308,7 @@ int cvl_session_clean(struct cvl_session *s, bool (*see)(void *ctx, const char *
 	int rc = clean_traces(s, see, ctx, err);
 
 	rc = rc ? rc : maps_clean_session(s, see, ctx, err);
+	rc = rc ? rc : session_clean_beside(s, see, ctx, err);
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files) && !rc; i++) {
 		rc = file_of(s, files[i], path, err);
 		if (!rc && cvl_is_file(path) && see(ctx, path) && unlink(path))
