@@ -56,27 +56,45 @@ struct place {
 	size_t run, done;
 };
 
+/* Go past the next @n records. */
+static void skip(const struct cvl_block *b, struct place *at, size_t n)
+{
+	while (n) {
+		const size_t left = b->run[at->run].end - b->run[at->run].begin - at->done;
+
+		if (left > n) {
+			at->done += n;
+			return;
+		}
+		n -= left;
+		*at = (struct place){ at->run + 1, 0 };
+	}
+}
+
 /* Go through the next @n records. They are written to @o; if that is NULL, only edges are seen. */
 static int go_through(struct cvl_formatter *f, const struct cvl_block *b, struct place *at,
 		      size_t n, struct cvl_out *o, struct cvl_error *err)
 {
 	int rc = 0;
 
-	while (n && at->run < b->n && !rc) {
+	if (!o && !f->edges) {
+		skip(b, at, n);
+		return 0;
+	}
+	while (n && !rc) {
 		const struct cvl_run *r = &b->run[at->run];
 		const struct cvl_part *p = &b->part[r->stream];
 		const size_t begin = r->begin + at->done, left = r->end - begin;
-		const size_t end = begin + (left < n ? left : n);
-		const struct cvl_slice sl = { p->clock, r->stream, p->batch, p->time, begin, end };
+		const size_t some = left < n ? left : n;
+		const struct cvl_slice sl = { p->clock, r->stream, p->batch,
+					      p->time,  begin,     begin + some };
 
 		if (o)
 			rc = formatter_write(f, o, &sl, err);
-		else if (f->edges)
+		else
 			formatter_pass(f, &sl);
-		n -= end - begin;
-		at->done += end - begin;
-		if (end == r->end)
-			*at = (struct place){ at->run + 1, 0 };
+		n -= some;
+		skip(b, at, some);
 	}
 	return rc;
 }
