@@ -62,8 +62,13 @@ check: ## run the tests; ROOM=sync those of a room; FULL=1 all of them, with the
 	@$(call run-tests,release)
 
 .PHONY: soak
-soak: ## hours of it: 10,000 worlds, 10^9 edges; ROOM=sync as for check
+soak: ## a day of it: 10,000 worlds, 10^9 edges, soak-fuzz; ROOM=sync as for check, without soak-fuzz
 	@COEVAL_TIER=soak $(MAKE) --no-print-directory check FULL=1 ROOM=$(ROOM)
+	@$(if $(ROOM),,$(MAKE) --no-print-directory soak-fuzz)
+
+.PHONY: soak-fuzz
+soak-fuzz: ## 24 hours of fuzzing what is fast against what is plain: scans; runs of edges and events, templates
+	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=43200 fuzz_targets='fuzz_ctf fuzz_scan'
 
 .PHONY: dev
 dev: ## build/dev: not optimised, warnings are errors
