@@ -75,7 +75,7 @@ CVL_API void cvl_lod_close(struct cvl_lod *lod);
 /** Add what a growing stream got meanwhile: 1 if there was anything, 0 or a negative code. */
 CVL_API int cvl_lod_update(struct cvl_lod *lod, struct cvl_error *err);
 
-/** The finest level; below it, read the records. */
+/** The finest level that is kept. */
 CVL_API unsigned cvl_lod_leaf(const struct cvl_lod *lod);
 /** First and last tick; false: the stream is empty. */
 CVL_API bool cvl_lod_range(const struct cvl_lod *lod, struct cvl_tick *first,
@@ -85,9 +85,10 @@ CVL_API size_t cvl_lod_tracks(const struct cvl_lod *lod);
 CVL_API struct cvl_lod_track cvl_lod_track(const struct cvl_lod *lod, uint32_t i);
 
 /**
- * Pass the cells of @level, at least the leaf's, from bucket @from to bucket @to to @see, in order,
- * after @begin got what holds at the begin of @from. @see returns 0, or what ends the call. CVL_E_RANGE; CVL_E_CHECKSUM: what
- * was kept is damaged; close it and open it again.
+ * Pass the cells of @level from bucket @from to bucket @to to @see (NULL: nothing), in order; @begin
+ * gets what holds at the begin of @from. @see returns 0, or what ends the call. Below the leaf level
+ * they are made from the records. CVL_E_RANGE; CVL_E_CHECKSUM: what was kept is damaged; close it and
+ * open it again.
  */
 CVL_API int cvl_lod_read(struct cvl_lod *lod, unsigned level, uint64_t from, uint64_t to,
 			 struct cvl_lod_begin *begin,

@@ -180,7 +180,7 @@ static int close_block(struct lod_blocks *b, struct lod_list *l)
 	return 0;
 }
 
-static uint64_t gap_until(const struct cvl_lod_cell *c, unsigned level)
+uint64_t lod_cell_gap(const struct cvl_lod_cell *c, unsigned level)
 {
 	for (size_t i = c->n; i-- > 0;)
 		if (c->sum[i].track == LOD_KINDS + CVL_GAP)
@@ -192,7 +192,7 @@ int lod_blocks_put(struct lod_blocks *b, unsigned level, const struct cvl_lod_ce
 {
 	struct lod_list *l = &b->level[level];
 	const size_t need = l->open.bytes + lod_cell_room(cell);
-	const uint64_t until = gap_until(cell, level);
+	const uint64_t until = lod_cell_gap(cell, level);
 
 	if (need > l->room_bytes) {
 		unsigned char *grown = realloc(l->bytes, need + BLOCK_BYTES);
@@ -267,7 +267,7 @@ static int read_block(const struct lod_blocks *b, unsigned level, const struct l
 			return 1;
 		if (c.bucket < r->from) {
 			r->begin.levels = c.after;
-			reach(r, gap_until(&c, level));
+			reach(r, lod_cell_gap(&c, level));
 			continue;
 		}
 		r->known = true;

@@ -66,6 +66,9 @@ unsigned char *lod_cell_put(unsigned char *w, const struct cvl_lod_cell *cell, u
 			    size_t channels);
 size_t lod_cell_room(const struct cvl_lod_cell *cell);
 
+/** Tick up to which its gaps last; 0: it has none. */
+uint64_t lod_cell_gap(const struct cvl_lod_cell *cell, unsigned level);
+
 /** Write all of it to file @path, with @text, which tells what it was made from, and @facts. */
 int lod_blocks_save(struct lod_blocks *b, const char *path, const char *text,
 		    const uint64_t facts[4], struct cvl_error *err);

@@ -23,13 +23,10 @@ static uint64_t bucket_begin(uint64_t bucket, unsigned level)
 	return bucket << 2 * level;
 }
 
-int lod_build_begin(struct lod_build *b, unsigned leaf, size_t channels, size_t classes)
+int lod_build_begin(struct lod_build *b)
 {
-	b->leaf = leaf;
-	b->channels = channels;
-	b->tracks = LOD_CHANNELS + channels + classes;
 	b->level = calloc(CVL_LOD_LEVELS, sizeof(*b->level));
-	for (unsigned k = leaf; b->level && k < CVL_LOD_LEVELS; k++) {
+	for (unsigned k = b->leaf; b->level && k <= b->top; k++) {
 		struct lod_level *l = &b->level[k];
 
 		l->sum = calloc(b->tracks, sizeof(*l->sum));
@@ -138,6 +135,7 @@ static void add_sum(struct cvl_lod_sum *to, const struct cvl_lod_sum *s, uint64_
 /* What completes buckets, and to whom. */
 struct pass {
 	struct lod_level *level;
+	unsigned top;
 	int (*emit)(void *ctx, unsigned level, const struct cvl_lod_cell *cell);
 	void *ctx;
 };
@@ -150,7 +148,7 @@ static int complete(const struct pass *p, unsigned k)
 	struct lod_level *up = &p->level[k + 1];
 	int rc = p->emit(p->ctx, k, &c);
 
-	if (rc || k + 1 == CVL_LOD_LEVELS)
+	if (rc || k == p->top)
 		return rc;
 	if (up->open && up->bucket != c.bucket >> 2)
 		rc = complete(p, k + 1);
@@ -222,7 +220,7 @@ static void gap(struct lod_build *b, struct lod_level *l, const struct cvl_batch
 int lod_build_push(struct lod_build *b, const struct cvl_batch *batch)
 {
 	struct lod_level *l = &b->level[b->leaf];
-	const struct pass p = { b->level, b->emit, b->ctx };
+	const struct pass p = { b->level, b->top, b->emit, b->ctx };
 
 	for (size_t i = 0; i < batch->n; i++) {
 		const uint64_t tick =
@@ -271,11 +269,10 @@ int lod_build_tail(const struct lod_build *b,
 		   void *ctx)
 {
 	struct lod_build copy = *b;
-	int rc = lod_build_begin(&copy, b->leaf, b->channels,
-				 b->tracks - LOD_CHANNELS - b->channels);
-	const struct pass p = { copy.level, emit, ctx };
+	int rc = lod_build_begin(&copy);
+	const struct pass p = { copy.level, b->top, emit, ctx };
 
-	for (unsigned k = b->leaf; k < CVL_LOD_LEVELS && !rc; k++) {
+	for (unsigned k = b->leaf; k <= b->top && !rc; k++) {
 		struct lod_level *to = &copy.level[k];
 		const struct lod_level *from = &b->level[k];
 		struct lod_level own = *to;
@@ -287,7 +284,7 @@ int lod_build_tail(const struct lod_build *b,
 		memcpy(to->sum, from->sum, b->tracks * sizeof(*to->sum));
 		memcpy(to->touched, from->touched, from->n_touched * sizeof(*to->touched));
 	}
-	for (unsigned k = b->leaf; k < CVL_LOD_LEVELS && !rc; k++)
+	for (unsigned k = b->leaf; k <= b->top && !rc; k++)
 		if (copy.level[k].open)
 			rc = complete(&p, k);
 	lod_build_free(&copy);

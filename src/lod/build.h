@@ -12,8 +12,8 @@
 struct lod_level;
 
 struct lod_build {
-	unsigned leaf;
-	size_t channels, tracks;
+	unsigned leaf, top;      /* levels */
+	size_t channels, tracks; /* tracks: LOD_CHANNELS, the channels, the classes of events */
 	struct cvl_levels levels;
 	uint64_t first, last; /* ticks */
 	bool any;
@@ -23,8 +23,8 @@ struct lod_build {
 	void *ctx;
 };
 
-/** CVL_E_NOMEM. @b->emit and @b->ctx are set. */
-int lod_build_begin(struct lod_build *b, unsigned leaf, size_t channels, size_t classes);
+/** CVL_E_NOMEM. All of @b before its levels is set, and from where to whom cells go. */
+int lod_build_begin(struct lod_build *b);
 void lod_build_free(struct lod_build *b);
 
 int lod_build_push(struct lod_build *b, const struct cvl_batch *batch);

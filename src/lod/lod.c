@@ -102,8 +102,11 @@ static int begin(struct cvl_lod *l, const struct cvl_batch *first)
 	l->build.ctx = &l->blocks;
 	l->blocks.channels = channels <= UINT16_MAX ? (size_t)channels : 0;
 	l->begun = true;
-	return lod_build_begin(&l->build, leaf_of(first), l->blocks.channels,
-			       cvl_trace_events(l->trace));
+	l->build.leaf = leaf_of(first);
+	l->build.top = CVL_LOD_LEVELS - 1;
+	l->build.channels = l->blocks.channels;
+	l->build.tracks = LOD_CHANNELS + l->build.channels + cvl_trace_events(l->trace);
+	return lod_build_begin(&l->build);
 }
 
 /* Read on. 1: there was something. */
@@ -142,6 +145,19 @@ static int end(struct cvl_lod *l)
 	return rc;
 }
 
+/* How the stream is to be read. */
+static struct cvl_stream_opts options_of(const struct cvl_lod *l)
+{
+	const struct cvl_clock *c = cvl_session_clock(l->s, l->clock);
+	struct cvl_stream_opts o = { .disorder = c->disorder_ticks,
+				     .unfinished = c->unfinished,
+				     .growing = c->growing };
+
+	stored_expect(session_stored(l->s, l->clock), cvl_trace_stream_name(l->trace, l->number),
+		      &o);
+	return o;
+}
+
 static int make(struct cvl_lod *l, const struct cvl_progress *progress, struct cvl_error *err)
 {
 	const struct cvl_clock *c = cvl_session_clock(l->s, l->clock);
@@ -149,11 +165,7 @@ static int make(struct cvl_lod *l, const struct cvl_progress *progress, struct c
 	const bool keep = !c->growing && path_of(l, false, path, stamp);
 	int rc;
 
-	l->opts = (struct cvl_stream_opts){ .disorder = c->disorder_ticks,
-					    .unfinished = c->unfinished,
-					    .growing = c->growing };
-	stored_expect(session_stored(l->s, l->clock), cvl_trace_stream_name(l->trace, l->number),
-		      &l->opts);
+	l->opts = options_of(l);
 	rc = cvl_stream_open(&l->stream, l->trace, l->number, &l->opts, err);
 	rc = rc ? rc : read_on(l, progress, err);
 	if (rc < 0 || c->growing)
@@ -239,34 +251,124 @@ struct cvl_lod_track cvl_lod_track(const struct cvl_lod *l, uint32_t i)
 	return (struct cvl_lod_track){ CVL_LOD_CLASS, i - (uint32_t)l->build.channels };
 }
 
-int cvl_lod_read(struct cvl_lod *l, unsigned level, uint64_t from, uint64_t to,
-		 struct cvl_lod_begin *begin,
-		 int (*see)(void *ctx, const struct cvl_lod_cell *cell), void *ctx,
-		 struct cvl_error *err)
+/* ---- reading ---- */
+
+/* From what was made before. */
+static int read_kept(struct cvl_lod *l, unsigned level, struct lod_reading *r,
+		     struct cvl_error *err)
 {
-	struct lod_reading r = { .from = from, .to = to, .see = see, .ctx = ctx };
 	char path[CVL_PATH_MAX], stamp[DERIVED_STAMP];
 	int rc = 0;
 
-	*begin = (struct cvl_lod_begin){ 0 };
-	if (level < l->build.leaf || level >= CVL_LOD_LEVELS)
-		return cvl_fail(err, CVL_E_RANGE, CVL_NO_OFFSET, "level %u is not one of %u to %d",
-				level, l->build.leaf, CVL_LOD_LEVELS - 1);
 	if (l->stream && !l->tail_good && l->begun) {
 		lod_blocks_free(&l->tail);
 		l->tail.channels = l->blocks.channels;
 		rc = lod_build_tail(&l->build, put_cell, &l->tail);
 		l->tail_good = !rc;
 	}
-	rc = rc ? rc : lod_blocks_read(&l->blocks, level, &r);
-	rc = rc ? rc : lod_blocks_read(&l->tail, level, &r);
-	*begin = r.begin;
-	if (rc == CVL_E_CHECKSUM && path_of(l, false, path, stamp))
+	rc = rc ? rc : lod_blocks_read(&l->blocks, level, r);
+	rc = rc ? rc : lod_blocks_read(&l->tail, level, r);
+	if (rc != CVL_E_CHECKSUM)
+		return out_of_memory(rc, err);
+	if (path_of(l, false, path, stamp))
 		unlink(path);
-	if (rc == CVL_E_CHECKSUM)
-		return cvl_fail(
-			err, rc, CVL_NO_OFFSET,
-			"%s: the kept levels of detail are damaged; they are made again when it is opened",
-			cvl_session_clock(l->s, l->clock)->name);
+	return cvl_fail(
+		err, rc, CVL_NO_OFFSET,
+		"%s: the kept levels of detail are damaged; they are made again when it is opened",
+		cvl_session_clock(l->s, l->clock)->name);
+}
+
+static int pass_cell(void *ctx, unsigned level, const struct cvl_lod_cell *cell)
+{
+	struct lod_reading *r = ctx;
+
+	const uint64_t gap = lod_cell_gap(cell, level);
+
+	if (cell->bucket < r->from) {
+		r->begin.levels = cell->after;
+		if (gap > r->begin.gap_until)
+			r->begin.gap_until = gap;
+	}
+	return cell->bucket < r->from || cell->bucket > r->to || !r->see ? 0 : r->see(r->ctx, cell);
+}
+
+/* The records of @batch from tick @from on. Late ones count where they come. */
+static struct cvl_batch from_tick(struct cvl_batch b, uint64_t from)
+{
+	size_t i = 0;
+
+	while (i < b.n && b.tick[i].count < from)
+		i++;
+	b.n -= i;
+	b.tick += i;
+	b.kind += i;
+	b.flags += i;
+	b.cls += i;
+	b.value += i;
+	b.aux += i;
+	return b;
+}
+
+/* Below the leaves: from the records of the leaves in which the range is. */
+static int read_records(struct cvl_lod *l, unsigned level, struct lod_reading *r,
+			struct cvl_error *err)
+{
+	const unsigned down = 2 * (l->build.leaf - level);
+	const uint64_t leaf = r->from >> down;
+	struct lod_reading start = { .from = leaf, .to = leaf };
+	struct cvl_stream_opts opts = options_of(l);
+	struct lod_build b = { .leaf = level,
+			       .top = level,
+			       .channels = l->build.channels,
+			       .tracks = l->build.tracks,
+			       .emit = pass_cell,
+			       .ctx = r };
+	struct cvl_stream *stream;
+	struct cvl_batch batch;
+	bool begun = false;
+	int rc = read_kept(l, l->build.leaf, &start, err);
+
+	if (rc)
+		return rc;
+	r->begin = start.begin;
+	b.levels = start.begin.levels;
+	opts.from.count = leaf << 2 * l->build.leaf;
+	opts.to.count = (r->to + 1) << 2 * level;
+	rc = out_of_memory(lod_build_begin(&b), err);
+	rc = rc ? rc : cvl_stream_open(&stream, l->trace, l->number, &opts, err);
+	if (rc) {
+		lod_build_free(&b);
+		return rc;
+	}
+	while ((rc = cvl_stream_next(stream, &batch, err)) > 0) {
+		const struct cvl_batch rest = begun ? batch : from_tick(batch, opts.from.count);
+
+		begun = begun || rest.n;
+		rc = lod_build_push(&b, &rest);
+		if (rc || (b.any && b.last >> 2 * level > r->to))
+			break;
+	}
+	rc = rc < 0 ? rc : lod_build_tail(&b, pass_cell, r);
+	lod_build_free(&b);
+	cvl_stream_close(stream);
 	return out_of_memory(rc, err);
+}
+
+int cvl_lod_read(struct cvl_lod *l, unsigned level, uint64_t from, uint64_t to,
+		 struct cvl_lod_begin *begin,
+		 int (*see)(void *ctx, const struct cvl_lod_cell *cell), void *ctx,
+		 struct cvl_error *err)
+{
+	struct lod_reading r = { .from = from, .to = to, .see = see, .ctx = ctx };
+	int rc = 0;
+
+	if (level >= CVL_LOD_LEVELS)
+		rc = cvl_fail(err, CVL_E_RANGE, CVL_NO_OFFSET, "level %u is above %d", level,
+			      CVL_LOD_LEVELS - 1);
+	else if (level >= l->build.leaf)
+		rc = read_kept(l, level, &r, err);
+	else if (l->build.any)
+		rc = read_records(l, level, &r, err);
+	*begin = r.begin;
+	return rc;
 }

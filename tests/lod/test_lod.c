@@ -314,7 +314,7 @@ static void compare(struct cvl_lod *lod, const struct cvl_session *s, struct dra
 
 	read_all(&r, s, 0);
 	assert_true(cvl_lod_range(lod, &first, &last));
-	for (unsigned level = cvl_lod_leaf(lod); level < 30; level++) {
+	for (unsigned level = 0; level < 30; level++) {
 		const uint64_t a = first.count >> 2 * level, z = last.count >> 2 * level;
 
 		compare_range(lod, &r, level, a, z);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * A local page on which a session can be looked at: a small HTTP server, bound to 127.0.0.1, and
+ * the page that it serves. The session is only read.
+ *
+ * The address has a secret in its fragment, which browsers send to nobody; the page sends it as a
+ * header with each request for data, and what comes without it, or under another host's name, is
+ * refused.
+ */
+#ifndef COEVAL_VIEW_H
+#define COEVAL_VIEW_H
+
+#include <coeval/api.h>
+#include <coeval/error.h>
+#include <coeval/session.h>
+
+CVL_BEGIN_DECLS
+
+struct cvl_view;
+
+struct cvl_view_opts {
+	uint16_t port; /* 0: any that is free */
+	const struct cvl_report *report;
+	struct cvl_progress progress; /* bytes read to make levels of detail */
+};
+
+/**
+ * Serve @session, which must outlive it and be used by nobody else meanwhile; requests are answered
+ * in a thread of its own. CVL_E_IO: the port is taken; CVL_E_UNSUPPORTED: built without
+ * libmicrohttpd; CVL_E_CANCELLED; what is wrong with the session.
+ */
+CVL_API int cvl_view_open(struct cvl_view **v, struct cvl_session *session,
+			  const struct cvl_view_opts *opts, struct cvl_error *err);
+CVL_API void cvl_view_close(struct cvl_view *v);
+
+/** Where it is: "http://127.0.0.1:PORT/#SECRET". */
+CVL_API const char *cvl_view_address(const struct cvl_view *v);
+
+CVL_END_DECLS
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/** What a view shows: the streams of a session with their levels of detail, and their clocks' maps. */
+#ifndef VIEW_MODEL_H
+#define VIEW_MODEL_H
+
+#include <coeval/lod.h>
+#include <coeval/timeline.h>
+#include <coeval/view.h>
+
+struct model_stream {
+	size_t clock; /* of the session */
+	size_t of;    /* clock in whose trace it is, and its number there */
+	size_t number;
+	struct cvl_trace *trace; /* shared by the streams of a trace */
+	struct cvl_lod *lod;
+};
+
+struct model {
+	struct cvl_session *session;
+	struct cvl_timeline *tl; /* for maps and bounds */
+	struct model_stream *stream;
+	size_t n, room;
+	struct cvl_trace **trace;
+	size_t n_traces, room_traces;
+};
+
+int model_open(struct model *m, struct cvl_session *session, const struct cvl_view_opts *opts,
+	       struct cvl_error *err);
+void model_close(struct model *m);
+
+/**
+ * Ticks are told as distances from here, so that they are exact as doubles: a multiple of 2^52, the
+ * last one up to the clock's first record.
+ */
+uint64_t model_base(const struct model *m, size_t clock);
+
+#endif

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+// What the server tells, fetched as far as it is looked at.
+
+import { ClockMap } from "./time.js";
+
+const token = location.hash.slice(1).split("&")[0];
+
+/** @param {string} what @param {any} [query] */
+async function ask(what, query) {
+	const reply = await fetch("api/" + what + "?" + new URLSearchParams(query || {}), { headers: { "Coeval-Token": token } });
+	if (!reply.ok)
+		throw new Error((await reply.text()).trim() || reply.statusText);
+	return reply;
+}
+
+/** The cells of a tile, column by column. */
+class Tile {
+	/** @param {ArrayBuffer} buffer @param {number} from first bucket @param {number} channels */
+	constructor(buffer, from, channels) {
+		const bytes = new Uint8Array(buffer), view = new DataView(buffer);
+		let at = 0;
+		const number = () => {
+			let v = 0, unit = 1, byte;
+			do {
+				byte = bytes[at++];
+				v += (byte & 127) * unit;
+				unit *= 128;
+			} while (byte & 128);
+			return v;
+		};
+		/** Up to 64 lines, 32 in each. */
+		const lines = () => {
+			const v = [0, 0];
+			for (let shift = 0, byte = 128; byte & 128; shift += 7) {
+				byte = bytes[at++];
+				for (let k = 0; k < 7; k++)
+					if (byte >> k & 1 && shift + k < 64)
+						v[shift + k >> 5] |= 1 << (shift + k & 31);
+			}
+			return v;
+		};
+		this.levels = lines();
+		this.known = lines();
+		this.gap = number();
+		/** @type {Map<number, {bucket: number[], count: number[], ticks: number[], min: number[], max: number[], total: number[], after: number[]}>} */
+		this.track = new Map();
+		this.last = [...this.levels];
+		let bucket = from;
+		while (at < bytes.length) {
+			bucket += number();
+			const head = number(), touched = [];
+			let n = Math.floor(head / 2), id = 0;
+			while (n--) {
+				id += number();
+				const count = number();
+				let t = this.track.get(id);
+				if (!t)
+					this.track.set(id, t = { bucket: [], count: [], ticks: [], min: [], max: [], total: [], after: [] });
+				t.bucket.push(bucket);
+				t.count.push(count);
+				t.ticks.push(id < 64 || id === GAPS ? number() : 0);
+				if (id >= CHANNELS && id < CHANNELS + channels) {
+					t.min.push(view.getFloat64(at, true));
+					t.max.push(view.getFloat64(at + 8, true));
+					t.total.push(view.getFloat64(at + 16, true));
+					at += 24;
+				}
+				if (id < 64) {
+					if (count % 2)
+						this.last[id >> 5] ^= 1 << (id & 31);
+					touched.push([id, t]);
+				}
+			}
+			if (head % 2) {
+				this.last = lines();
+				lines();
+			}
+			for (const [line, t] of touched)
+				t.after.push(this.last[line >> 5] >> (line & 31) & 1);
+		}
+	}
+}
+
+export const KINDS = 64, GAPS = KINDS + 8, CHANNELS = KINDS + 10;
+const TILE = 1024; // buckets
+const KEEP = 3000; // tiles
+
+/** A stream: its tiles at any level, and its records. */
+class Stream {
+	/** @param {Session} session @param {number} index @param {any} told */
+	constructor(session, index, told) {
+		Object.assign(this, told);
+		this.session = session;
+		this.index = index;
+		this.classes = CHANNELS + told.channels.length;
+	}
+
+	/**
+	 * What is there of buckets from..to of a level; what is not is fetched, or a coarser level given meanwhile.
+	 * @param {number} level @param {number} from @param {number} to
+	 */
+	cells(level, from, to) {
+		const tiles = [];
+		let all = true;
+		for (let i = Math.floor(Math.max(0, from) / TILE); i <= Math.floor(to / TILE); i++) {
+			const tile = this.session.get(`c${this.index}/${level}/${i}`, async () =>
+				new Tile(await (await ask("cells", { stream: this.index, level, from: i * TILE, to: i * TILE + TILE - 1 })).arrayBuffer(), i * TILE, this.channels.length));
+			if (tile)
+				tiles.push({ from: i * TILE, to: (i + 1) * TILE, tile });
+			else
+				all = false;
+		}
+		return { tiles, all };
+	}
+
+	/** Ticks of a tile of records. */
+	get span() {
+		return 4 ** (this.leaf + 1);
+	}
+
+	/** Records of ticks from..to, by tile. @param {number} from @param {number} to */
+	records(from, to) {
+		const tiles = [], span = this.span;
+		let all = true;
+		for (let i = Math.floor(Math.max(0, from) / span); i <= Math.floor(to / span); i++) {
+			const tile = this.session.get(`r${this.index}/${i}`, async () =>
+				(await ask("records", { stream: this.index, from: i * span, to: (i + 1) * span - 1 })).json());
+			if (tile)
+				tiles.push({ from: i * span, to: (i + 1) * span, ...tile });
+			else
+				all = false;
+		}
+		return { tiles, all };
+	}
+}
+
+export class Session {
+	/** @param {() => void} changed called when something was fetched @param {(error: Error) => void} failed */
+	constructor(changed, failed) {
+		this.changed = changed;
+		this.failed = failed;
+		/** @type {Map<string, any>} */
+		this.kept = new Map();
+		this.asked = new Set();
+	}
+
+	async open() {
+		Object.assign(this, await (await ask("session")).json());
+		const maps = await Promise.all(this.clocks.map(async (_, clock) => (await ask("map", { clock })).json()));
+		this.clocks.forEach((c, i) => {
+			c.map = new ClockMap(maps[i]);
+			c.raw = c.map.raw();
+		});
+		this.streams = this.streams.map((s, i) => new Stream(this, i, s));
+	}
+
+	/** What @make gives, or nothing until it is there. @param {string} key @param {() => Promise<any>} make */
+	get(key, make) {
+		const have = this.kept.get(key);
+		if (have !== undefined) {
+			this.kept.delete(key); // the least recently used are first
+			this.kept.set(key, have);
+			return have;
+		}
+		if (!this.asked.has(key)) {
+			this.asked.add(key);
+			make().then(got => {
+				this.kept.set(key, got);
+				for (const old of this.kept.keys()) {
+					if (this.kept.size <= KEEP)
+						break;
+					this.kept.delete(old);
+				}
+				this.changed();
+			}, error => {
+				this.kept.set(key, null);
+				this.failed(error);
+			}).finally(() => this.asked.delete(key));
+		}
+		return undefined;
+	}
+
+	/** Distance of two ticks of two clocks, with its bound and order. */
+	pair(clock, tick, clock2, tick2) {
+		return this.get(`p${clock}/${tick}/${clock2}/${tick2}`, async () => (await ask("pair", { clock, tick, clock2, tick2 })).json());
+	}
+}

@@ -1,0 +1,653 @@
+// SPDX-License-Identifier: MIT
+// Rows on the canvas.
+
+import { CHANNELS, GAPS, KINDS } from "./data.js";
+import { bound, duration, lower } from "./time.js";
+
+export const LEFT = 184, OVERVIEW = 104, AXIS = 30, HEAD = 28, LANE = 26;
+const SANS = 'px system-ui, "DejaVu Sans", sans-serif', MONO = 'px ui-monospace, "DejaVu Sans Mono", monospace';
+/** A stream with more records in view, or over more tiles of them, is drawn by its sums. */
+const RECORDS_MOST = 2500, TILES_MOST = 24;
+/** Half-widths of 99.9 % in standard deviations. */
+const SIGMAS = 3.2905;
+
+const erf = z => {
+	const t = 1 / (1 + .3275911 * Math.abs(z));
+	const y = 1 - ((((1.061405429 * t - 1.453152027) * t + 1.421413741) * t - .284496736) * t + .254829592) * t * Math.exp(-z * z);
+	return z < 0 ? -y : y;
+};
+const chance = z => .5 * (1 + erf(z / Math.SQRT2));
+
+/** @param {string} hex @param {number} a */
+function alpha(hex, a) {
+	const v = parseInt(hex.slice(1), 16);
+	return `rgba(${v >> 16},${v >> 8 & 255},${v & 255},${a})`;
+}
+
+export class Canvas {
+	/** @param {HTMLCanvasElement} canvas @param {any} state */
+	constructor(canvas, state) {
+		this.canvas = canvas;
+		this.g = canvas.getContext("2d");
+		this.state = state;
+		this.colour = {};
+	}
+
+	/** Theme and size may have changed. */
+	fit() {
+		const style = getComputedStyle(document.documentElement), ratio = devicePixelRatio || 1;
+		for (const name of ["ink", "dim", "faint", "paper", "panel", "line", "grid", "sel", "maybe", "maybe-paper", "sure", "n0", "n1", "n2", "n3", "n4", "n5"])
+			this.colour[name] = style.getPropertyValue("--" + name).trim();
+		this.w = this.canvas.clientWidth;
+		this.h = this.canvas.clientHeight;
+		this.canvas.width = this.w * ratio;
+		this.canvas.height = this.h * ratio;
+		this.g.setTransform(ratio, 0, 0, ratio, 0, 0);
+	}
+
+	x(ns) {
+		const s = this.state;
+		return LEFT + (ns - s.from) / (s.to - s.from) * (this.w - LEFT);
+	}
+
+	ns(x) {
+		const s = this.state;
+		return s.from + (x - LEFT) / (this.w - LEFT) * (s.to - s.from);
+	}
+
+	/** ns of a pixel. */
+	get pixel() {
+		return (this.state.to - this.state.from) / (this.w - LEFT);
+	}
+
+	text(words, x, y, colour, font) {
+		this.g.font = font;
+		this.g.fillStyle = colour;
+		this.g.fillText(words, x, y);
+		return this.g.measureText(words).width;
+	}
+
+	/** Words cut to a width. */
+	fitted(words, x, y, width, colour, font) {
+		this.g.font = font;
+		if (this.g.measureText(words).width > width) {
+			while (words.length > 1 && this.g.measureText(words + "…").width > width)
+				words = words.slice(0, Math.ceil(words.length * .9) - 1);
+			words += "…";
+		}
+		this.text(words, x, y, colour, font);
+	}
+
+	line(...points) {
+		this.g.beginPath();
+		points.forEach(([x, y], i) => i ? this.g.lineTo(x, y) : this.g.moveTo(x, y));
+		this.g.stroke();
+	}
+
+	hatch(x, y, w, h, colour) {
+		const g = this.g;
+		g.save();
+		g.beginPath();
+		g.rect(x, y, w, h);
+		g.clip();
+		g.fillStyle = alpha(colour, .12);
+		g.fillRect(x, y, w, h);
+		g.strokeStyle = alpha(colour, .8);
+		g.lineWidth = 1;
+		g.beginPath();
+		for (let k = Math.floor((x - h) / 6) * 6; k < x + w; k += 6) {
+			g.moveTo(k, y + h);
+			g.lineTo(k + h, y);
+		}
+		g.stroke();
+		g.restore();
+	}
+
+	/* ---- a row ---- */
+
+	/** Level at which a bucket is at most a pixel, and its buckets in view. */
+	level(stream, map) {
+		const ticks = Math.max(1, map.at(this.state.from + this.pixel) - map.at(this.state.from));
+		return Math.max(0, Math.min(25, Math.floor(Math.log(ticks) / Math.log(4))));
+	}
+
+	/**
+	 * What is to be drawn of a stream: cells, or records where they can be told apart. Fetched once for all of its rows.
+	 * @param {any} stream
+	 */
+	look(stream) {
+		const clock = this.state.session.clocks[stream.clock], map = this.state.map(clock);
+		const level = this.level(stream, map), from = map.at(this.state.from), to = map.at(this.state.to);
+		const late = stream.last === undefined || to < stream.first || from > stream.last + 1;
+		const seen = { stream, clock, map, level, from, to, cells: [], records: null, all: true };
+		if (late)
+			return seen;
+		const width = 4 ** level;
+		const c = stream.cells(level, Math.floor(Math.max(from, stream.first) / width), Math.floor(Math.min(to, stream.last) / width));
+		seen.cells = c.tiles;
+		seen.all = c.all;
+		if (c.all && (to - from) / stream.span < TILES_MOST && this.number(c.tiles, from / width, to / width) < RECORDS_MOST) {
+			const r = stream.records(from, Math.min(to, stream.last));
+			seen.all = r.all;
+			if (r.all && !r.tiles.some(t => t.more))
+				seen.records = r.tiles;
+		}
+		return seen;
+	}
+
+	/** Records in buckets from..to. */
+	number(tiles, from, to) {
+		let n = 0;
+		for (const { tile } of tiles)
+			for (const t of tile.track.values())
+				for (let i = lower(t.bucket, Math.floor(from)); i < t.bucket.length && t.bucket[i] <= to; i++)
+					n += t.count[i];
+		return n;
+	}
+
+	/** More edges than can be told apart: how many is shade, the share of time high is height. */
+	shade(row, seen, colour) {
+		const g = this.g, bottom = row.y + LANE - 5, h = LANE - 11, n = Math.ceil(this.w - LEFT), width = 4 ** seen.level;
+		const count = new Float32Array(n), high = new Float32Array(n);
+		const column = ns => Math.floor(this.x(ns) - LEFT);
+		const hold = (a, b, share) => {
+			if (!share)
+				return;
+			const p = this.x(seen.map.time(a)) - LEFT, q = this.x(seen.map.time(b)) - LEFT;
+			for (let z = Math.max(0, Math.floor(p)); z <= Math.min(n - 1, Math.floor(q)); z++)
+				high[z] += share * Math.max(0, Math.min(z + 1, q) - Math.max(z, p));
+		};
+		for (const { from, to, tile } of seen.cells) {
+			const t = tile.track.get(row.line);
+			let level = tile.levels[row.line >> 5] >> (row.line & 31) & 1, at = from * width;
+			for (let i = t ? lower(t.bucket, Math.floor(seen.from / width) - 1) : 0; t && i < t.bucket.length; i++) {
+				const begin = t.bucket[i] * width;
+				if (begin > seen.to)
+					break;
+				if (i)
+					level = t.after[i - 1];
+				hold(at, begin, level);
+				hold(begin, begin + width, t.ticks[i] / width);
+				const z = column(seen.map.time(begin));
+				if (z >= 0 && z < n)
+					count[z] += t.count[i];
+				level = t.after[i];
+				at = begin + width;
+			}
+			const end = Math.min(to * width, seen.to, seen.stream.last + 1);
+			if (end > at)
+				hold(at, end, level);
+		}
+		const most = Math.log1p(count.reduce((a, b) => Math.max(a, b), 1));
+		g.strokeStyle = alpha(colour, .35);
+		g.lineWidth = 1;
+		this.line([LEFT, bottom + .5], [this.w, bottom + .5]);
+		for (let z = 0; z < n; z++) {
+			if (count[z]) {
+				g.fillStyle = alpha(colour, .1 + .3 * Math.log1p(count[z]) / most);
+				g.fillRect(LEFT + z, bottom - h, 1, h);
+			}
+			const tall = Math.min(1, high[z]) * h;
+			if (tall > .3) {
+				g.fillStyle = alpha(colour, count[z] ? .75 : .16);
+				g.fillRect(LEFT + z, bottom - tall, 1, tall);
+			}
+		}
+		row.count = count;
+	}
+
+	/** Edges of a line among records: [tick, level behind it]. */
+	edges(row, seen) {
+		const word = row.line >> 5, bit = row.line & 31, edges = [];
+		let level = null;
+		for (const tile of seen.records) {
+			if (level === null)
+				level = tile.begin[word] >>> bit & 1;
+			for (const r of tile.records) {
+				if (r[1] !== "edge" && r[1] !== "state")
+					continue;
+				const now = r[2 + word] >>> bit & 1;
+				if (now !== level && r[1] === "edge")
+					edges.push([r[0], now]);
+				level = now;
+			}
+		}
+		return { edges, first: seen.records.length ? seen.records[0].begin[word] >>> bit & 1 : 0 };
+	}
+
+	/** Half-width of a record's time: the map's, and what the capture cannot resolve. */
+	half(clock, map, tick) {
+		const own = map.bound(tick), step = 1e9 * clock.resolution / clock.rate;
+		return own < 0 ? -1 : own + (clock.kind === "proven" ? step : step / 2);
+	}
+
+	/** Edges that can be told apart: the height is the chance that the line is high. */
+	wave(row, seen, colour) {
+		const g = this.g, bottom = row.y + LANE - 5, h = LANE - 11, px = this.pixel;
+		const { edges, first } = this.edges(row, seen);
+		const points = [], marks = [], boxes = [];
+		const begin = Math.max(LEFT, this.x(seen.map.time(seen.stream.first))), end = Math.min(this.w, this.x(seen.map.time(seen.stream.last)));
+		let level = first;
+		if (begin > this.w)
+			return;
+		row.edges = [];
+		points.push([begin, level]);
+		for (const [tick, now] of edges) {
+			const ns = seen.map.time(tick), x = this.x(ns), half = this.half(seen.clock, seen.map, tick), wide = half / px;
+			row.edges.push({ row, tick, ns, half, now });
+			if (x < LEFT - 400 && wide < 400) {
+				points.length = 0;
+				points.push([begin, now]);
+			} else if (wide < 1.2 || wide > 1e5) {
+				points.push([x, level], [x, now]);
+			} else if (seen.clock.kind === "proven") {
+				points.push([x - wide, level], [x - wide, 0], [x + wide, 0], [x + wide, now]);
+				boxes.push([x - wide, 2 * wide]);
+			} else {
+				for (let k = -28; k <= 28; k++) {
+					const p = chance(1.12 * k / 28 * SIGMAS);
+					points.push([x + 1.12 * k / 28 * wide, now ? p : 1 - p]);
+				}
+			}
+			if (wide > 2.5 && x > LEFT && x < this.w)
+				marks.push([x, wide]);
+			level = now;
+		}
+		points.push([end, level]);
+		g.beginPath();
+		g.moveTo(points[0][0], bottom);
+		for (const p of points)
+			g.lineTo(p[0], bottom - p[1] * h);
+		g.lineTo(points[points.length - 1][0], bottom);
+		g.closePath();
+		g.fillStyle = alpha(colour, .16);
+		g.fill();
+		g.strokeStyle = colour;
+		g.lineWidth = 1.6;
+		g.lineJoin = "round";
+		this.line(...points.map(p => [p[0], bottom - p[1] * h]));
+		for (const [x, w] of boxes) {
+			this.hatch(x, bottom - h, w, h, colour);
+			g.strokeStyle = colour;
+			g.strokeRect(x, bottom - h, w, h);
+		}
+		for (const [x, w] of marks) {
+			const y = bottom + 3.5;
+			g.lineWidth = 1.3;
+			g.strokeStyle = g.fillStyle = colour;
+			this.line([x - w, y], [x + w, y]);
+			this.line([x - w, y - 2.5], [x - w, y + 2.5]);
+			this.line([x + w, y - 2.5], [x + w, y + 2.5]);
+			g.beginPath();
+			g.arc(x, y, 2.3, 0, 7);
+			g.fill();
+		}
+	}
+
+	/** Columns of how many of a track there are. */
+	density(row, seen, track, colour) {
+		const g = this.g, bottom = row.y + LANE - 5, h = LANE - 9, n = Math.ceil(this.w - LEFT), width = 4 ** seen.level;
+		const count = new Float32Array(n);
+		for (const { tile } of seen.cells) {
+			const t = tile.track.get(track);
+			for (let i = t ? lower(t.bucket, Math.floor(seen.from / width) - 1) : 0; t && i < t.bucket.length; i++) {
+				const z = Math.floor(this.x(seen.map.time(t.bucket[i] * width)) - LEFT);
+				if (z >= n)
+					break;
+				if (z >= 0)
+					count[z] += t.count[i];
+			}
+		}
+		const most = Math.log1p(count.reduce((a, b) => Math.max(a, b), 1));
+		for (let z = 0; z < n; z++)
+			if (count[z]) {
+				const tall = h * (.35 + .65 * Math.log1p(count[z]) / most);
+				g.fillStyle = alpha(colour, .75);
+				g.fillRect(LEFT + z, bottom - tall, 1, tall);
+			}
+		row.count = count;
+	}
+
+	/** Events one by one, with their fields where there is room. */
+	events(row, seen, colour) {
+		const g = this.g, middle = row.y + LANE / 2;
+		row.edges = [];
+		for (const tile of seen.records)
+			for (const r of tile.records)
+				if ((r[1] === "event" || r[1] === "begin") && r[2] === row.class) {
+					const ns = seen.map.time(r[0]);
+					row.edges.push({ row, tick: r[0], ns, half: this.half(seen.clock, seen.map, r[0]), fields: r[3] });
+				}
+		row.edges.forEach((e, i) => {
+			const x = this.x(e.ns), next = i + 1 < row.edges.length ? this.x(row.edges[i + 1].ns) : this.w, wide = e.half / this.pixel;
+			if (x < LEFT - 300 || x > this.w)
+				return;
+			g.strokeStyle = g.fillStyle = colour;
+			g.lineWidth = 1.6;
+			this.line([x, row.y + 5], [x, row.y + LANE - 5]);
+			if (wide > 2.5) {
+				g.lineWidth = 1.3;
+				this.line([x - wide, row.y + LANE - 3], [x + wide, row.y + LANE - 3]);
+			}
+			if (next - x > 40 && e.fields)
+				this.fitted(e.fields, x + 5, middle + 4, next - x - 10, this.colour.dim, "11" + MONO);
+		});
+	}
+
+	/** An analog channel: from the least to the greatest reading, and their mean. */
+	analog(row, seen, colour) {
+		const g = this.g, top = row.y + 3, h = LANE - 6, points = [];
+		if (seen.records) {
+			for (const tile of seen.records)
+				for (const r of tile.records)
+					if (r[1] === "sample" && r[2] === row.channel && r[3] !== null)
+						points.push([this.x(seen.map.time(r[0])), r[3], r[3], r[3]]);
+		} else {
+			for (const { tile } of seen.cells) {
+				const t = tile.track.get(CHANNELS + row.channel);
+				for (let i = 0; t && i < t.bucket.length; i++)
+					points.push([this.x(seen.map.time(t.bucket[i] * 4 ** seen.level)), t.min[i], t.max[i], t.total[i] / t.count[i]]);
+			}
+		}
+		const inside = points.filter(p => p[0] >= LEFT - 1 && p[0] <= this.w + 1);
+		if (!inside.length)
+			return;
+		const low = inside.reduce((a, p) => Math.min(a, p[1]), Infinity), high = inside.reduce((a, p) => Math.max(a, p[2]), -Infinity);
+		const y = v => top + h - (high > low ? (v - low) / (high - low) : .5) * h;
+		g.strokeStyle = alpha(colour, .35);
+		g.lineWidth = 1;
+		g.beginPath();
+		for (const p of inside) {
+			g.moveTo(p[0], y(p[1]));
+			g.lineTo(p[0], y(p[2]) - .5);
+		}
+		g.stroke();
+		g.strokeStyle = colour;
+		g.lineWidth = 1.3;
+		this.line(...inside.map(p => [p[0], y(p[3])]));
+		row.unit = [low, high];
+	}
+
+	/** Beacons and pulses on the clock's own row. */
+	marks(row, seen, colour) {
+		const g = this.g, y = row.y + HEAD - 7;
+		const mark = x => {
+			g.beginPath();
+			g.moveTo(x, y + 3);
+			g.lineTo(x - 2.6, y - 2);
+			g.lineTo(x + 2.6, y - 2);
+			g.fill();
+		};
+		g.fillStyle = colour;
+		if (seen.records) {
+			for (const tile of seen.records)
+				for (const r of tile.records)
+					if (r[1] === "beacon" || r[1] === "pulse")
+						mark(this.x(seen.map.time(r[0])));
+			return;
+		}
+		let last = -9;
+		for (const { tile } of seen.cells)
+			for (const kind of [5, 6]) {
+				const t = tile.track.get(KINDS + kind);
+				for (let i = 0; t && i < t.bucket.length; i++) {
+					const x = this.x(seen.map.time(t.bucket[i] * 4 ** seen.level));
+					if (x > last + 3 && x > LEFT && x < this.w)
+						mark(last = x);
+				}
+			}
+	}
+
+	/** Gaps, over all rows of the stream. */
+	gaps(seen, y, h) {
+		const draw = (from, to) => {
+			const a = Math.max(LEFT, this.x(seen.map.time(from))), b = Math.min(this.w, this.x(seen.map.time(to)));
+			if (b >= a && b >= LEFT && a <= this.w)
+				this.hatch(a - .5, y, Math.max(2, b - a), h, this.colour.faint);
+		};
+		if (seen.records) {
+			for (const tile of seen.records)
+				for (const r of tile.records)
+					if (r[1] === "gap")
+						draw(r[0], r[3] < 0 ? seen.stream.last : r[3]);
+			return;
+		}
+		for (const { from, tile } of seen.cells) {
+			const width = 4 ** seen.level, t = tile.track.get(GAPS);
+			if (tile.gap > from * width)
+				draw(from * width, tile.gap);
+			for (let i = 0; t && i < t.bucket.length; i++)
+				draw(t.bucket[i] * width, t.bucket[i] * width + t.ticks[i]);
+		}
+	}
+
+	/* ---- all ---- */
+
+	axis() {
+		const g = this.g, s = this.state, rough = (s.to - s.from) / ((this.w - LEFT) / 120), ten = 10 ** Math.floor(Math.log10(rough));
+		const step = ten * (rough / ten > 5 ? 10 : rough / ten > 2 ? 5 : rough / ten > 1 ? 2 : 1), fine = s.to - s.from < 5e8;
+		const whole = s.to - s.from < 2e6 ? 1e6 : 1e9, base = fine ? Math.floor(s.from / whole) * whole : 0, top = OVERVIEW + AXIS;
+		for (let t = Math.ceil(s.from / step) * step; t < s.to; t += step) {
+			const x = Math.round(this.x(t)) + .5;
+			g.lineWidth = 1;
+			g.strokeStyle = this.colour.grid;
+			this.line([x, top], [x, this.h]);
+			g.strokeStyle = this.colour.faint;
+			this.line([x, top - 5], [x, top]);
+			const digits = step >= 1e9 ? 0 : Math.ceil(9 - Math.log10(step));
+			const near = duration(t - base, true);
+			this.text(fine ? near : (t / 1e9).toFixed(Math.min(9, digits)) + " s", x + 4, top - 9, this.colour.dim, "11" + SANS);
+		}
+		if (fine)
+			this.text((base / 1e9).toFixed(whole < 1e9 ? 3 : 0) + " s", 16, top - 9, this.colour.ink, "600 12" + MONO);
+	}
+
+	overview() {
+		const g = this.g, s = this.state, all = s.session, width = this.w - LEFT - 12, most = Math.max(1, Math.floor((OVERVIEW - 24) / 18));
+		const at = ns => LEFT + (ns - all.from) / (all.to - all.from || 1) * width, pixel = (all.to - all.from || 1) / width;
+		g.fillStyle = this.colour.panel;
+		g.fillRect(0, 0, this.w, OVERVIEW);
+		const shown = s.groups.slice(0, most);
+		shown.forEach((group, k) => {
+			const y = 10 + k * 18, colour = this.colour[group.colour], count = new Float32Array(Math.ceil(width) + 1);
+			for (const stream of group.streams) {
+				const map = all.clocks[stream.clock].map;
+				if (stream.last === undefined)
+					continue;
+				const ticks = Math.max(1, map.at(all.from + pixel) - map.at(all.from)), level = Math.min(25, Math.max(0, Math.floor(Math.log(ticks) / Math.log(4))));
+				for (const { tile } of stream.cells(level, Math.floor(stream.first / 4 ** level), Math.floor(stream.last / 4 ** level)).tiles)
+					for (const [id, t] of tile.track)
+						for (let i = 0; i < t.bucket.length; i++)
+							count[Math.max(0, Math.floor(at(map.time(t.bucket[i] * 4 ** level)) - LEFT))] += id === GAPS ? 0 : t.count[i];
+			}
+			const top = Math.log1p(count.reduce((a, b) => Math.max(a, b), 1));
+			for (let z = 0; z < count.length; z++)
+				if (count[z]) {
+					const share = Math.log1p(count[z]) / top;
+					g.fillStyle = alpha(colour, .15 + .6 * share);
+					g.fillRect(LEFT + z, y + 13 - 12 * share, 1, 12 * share);
+				}
+			this.fitted(group.name, 16, y + 11, LEFT - 26, this.colour.dim, "11" + SANS);
+		});
+		if (s.groups.length > most)
+			this.text(`and ${s.groups.length - most} more`, 16, OVERVIEW - 8, this.colour.faint, "11" + SANS);
+		const a = at(s.from), b = at(s.to), words = duration(s.to - s.from) + " of " + duration(all.to - all.from);
+		g.fillStyle = alpha(this.colour.sel, .12);
+		g.fillRect(a - 3, 5, b - a + 6, OVERVIEW - 28);
+		g.strokeStyle = this.colour.sel;
+		g.lineWidth = 1.4;
+		g.strokeRect(a - 3.5, 5.5, b - a + 7, OVERVIEW - 29);
+		g.font = "600 11" + SANS;
+		this.text(words, Math.max(LEFT, Math.min(a, this.w - g.measureText(words).width - 12)), OVERVIEW - 8, this.colour.sel, "600 11" + SANS);
+		g.strokeStyle = this.colour.line;
+		g.lineWidth = 1;
+		this.line([0, OVERVIEW + .5], [this.w, OVERVIEW + .5]);
+	}
+
+	/** What is selected drops its band through all rows. */
+	band() {
+		const g = this.g, e = this.state.selected, top = OVERVIEW + AXIS;
+		if (!e)
+			return;
+		const ns = this.state.now(e), x = this.x(ns);
+		if (e.half >= 0) {
+			const a = this.x(ns - e.half), b = this.x(ns + e.half), shade = g.createLinearGradient(a, 0, b, 0);
+			shade.addColorStop(0, alpha(this.colour.sel, .03));
+			shade.addColorStop(.5, alpha(this.colour.sel, .18));
+			shade.addColorStop(1, alpha(this.colour.sel, .03));
+			g.fillStyle = shade;
+			g.fillRect(a, top, b - a, this.h);
+		}
+		g.strokeStyle = alpha(this.colour.sel, .9);
+		g.lineWidth = 1;
+		g.setLineDash([4, 3]);
+		this.line([x, top], [x, this.h]);
+		g.setLineDash([]);
+	}
+
+	/** A dashed box around what cannot be told from what is selected; a frame around that. */
+	frames() {
+		const g = this.g, chosen = this.state.selected;
+		const frame = (e, colour, dashed) => {
+			const x = this.x(this.state.now(e)), w = Math.max(0, e.half) / this.pixel;
+			if (x + w < LEFT || x - w > this.w)
+				return x + w;
+			g.strokeStyle = colour;
+			g.lineWidth = dashed ? 1.5 : 1.8;
+			g.setLineDash(dashed ? [3, 2] : []);
+			g.strokeRect(x - w - 3, e.row.y + 1, 2 * w + 6, LANE - 1);
+			g.setLineDash([]);
+			return x + w;
+		};
+		for (const e of this.state.unclear) {
+			const x = frame(e, this.colour.maybe, true) + 14, y = e.row.y + LANE / 2;
+			g.fillStyle = this.colour["maybe-paper"];
+			g.strokeStyle = this.colour.maybe;
+			g.lineWidth = 1;
+			g.beginPath();
+			g.arc(x, y, 8, 0, 7);
+			g.fill();
+			g.stroke();
+			this.text("?", x - 3, y + 4, this.colour.maybe, "700 11" + SANS);
+		}
+		if (chosen && chosen.row.y)
+			frame(chosen, this.colour.sel, false);
+	}
+
+	/** The distance that is measured, with its bound. */
+	measure() {
+		const g = this.g, m = this.state.measured;
+		if (!m || !m.pair)
+			return;
+		const a = this.x(this.state.now(m.from)), b = this.x(this.state.now(m.to)), y = OVERVIEW + AXIS + 16;
+		const words = duration(m.pair.ns) + "  " + bound(m.pair.bound);
+		g.strokeStyle = this.colour.ink;
+		g.lineWidth = 1.2;
+		this.line([a, y], [b, y]);
+		this.line([a, y - 5], [a, this.h]);
+		this.line([b, y - 5], [b, this.h]);
+		g.font = "600 12" + MONO;
+		const width = g.measureText(words).width, x = Math.max(LEFT + 6, Math.min(Math.max(a, b) + 10, this.w - width - 12));
+		g.fillStyle = this.colour.paper;
+		g.fillRect(x - 6, y - 11, width + 12, 21);
+		g.strokeRect(x - 6.5, y - 11.5, width + 13, 22);
+		this.text(words, x, y + 4, this.colour.ink, "600 12" + MONO);
+	}
+
+	/** Half-width over the view, on the clock's row, in log scale. */
+	ribbon(row, map, colour) {
+		const g = this.g, bottom = row.y + HEAD - 4, h = HEAD - 6;
+		const tall = b => Math.max(1, Math.min(1, Math.log10(Math.max(1, b)) / 9) * h);
+		if (map.bound(map.at((this.state.from + this.state.to) / 2)) < 0) {
+			this.hatch(LEFT, row.y, this.w - LEFT, HEAD - 4, this.colour.faint);
+			return;
+		}
+		g.fillStyle = alpha(colour, .22);
+		g.beginPath();
+		g.moveTo(LEFT, bottom);
+		for (let x = LEFT; x <= this.w; x += 3)
+			g.lineTo(x, bottom - tall(Math.max(0, map.bound(map.at(this.ns(x))))));
+		g.lineTo(this.w, bottom);
+		g.fill();
+	}
+
+	draw() {
+		const g = this.g, s = this.state, top = OVERVIEW + AXIS;
+		this.fit();
+		g.fillStyle = this.colour.paper;
+		g.fillRect(0, 0, this.w, this.h);
+		this.axis();
+		g.save();
+		g.beginPath();
+		g.rect(0, top, this.w, this.h - top);
+		g.clip();
+		this.band();
+		let blank = 0;
+		for (const group of s.groups) {
+			if (group.y + group.h < top || group.y > this.h)
+				continue;
+			const colour = this.colour[group.colour];
+			g.save();
+			g.beginPath();
+			g.rect(LEFT, top, this.w - LEFT, this.h - top);
+			g.clip();
+			g.fillStyle = alpha(colour, .07);
+			g.fillRect(LEFT, group.y, this.w, HEAD - 4);
+			const seen = new Map(group.streams.map(stream => [stream, this.look(stream)]));
+			this.ribbon(group, s.map(group.clock), colour);
+			for (const one of seen.values()) {
+				this.marks(group, one, this.colour.ink);
+				blank += one.all ? 0 : 1;
+			}
+			for (const row of group.rows) {
+				const one = seen.get(row.stream);
+				row.edges = null;
+				row.count = null;
+				if (row.y + LANE < top || row.y > this.h || one.stream.last === undefined)
+					continue;
+				if (row.line !== undefined)
+					one.records ? this.wave(row, one, colour) : this.shade(row, one, colour);
+				else if (row.channel !== undefined)
+					this.analog(row, one, colour);
+				else
+					one.records ? this.events(row, one, colour) : this.density(row, one, row.stream.classes + row.class, colour);
+			}
+			for (const one of seen.values())
+				this.gaps(one, group.y, group.h - 10);
+			g.restore();
+			this.names(group, colour);
+		}
+		g.save();
+		g.beginPath();
+		g.rect(LEFT, top, this.w - LEFT, this.h - top);
+		g.clip();
+		this.frames();
+		this.measure();
+		g.restore();
+		g.restore();
+		this.overview();
+		g.strokeStyle = this.colour.line;
+		g.lineWidth = 1;
+		this.line([LEFT - .5, OVERVIEW], [LEFT - .5, this.h]);
+		s.blank = blank;
+	}
+
+	names(group, colour) {
+		const g = this.g, s = this.state, map = s.map(group.clock), b = map.bound(map.at((s.from + s.to) / 2));
+		g.fillStyle = this.colour.paper;
+		g.fillRect(0, group.y, LEFT - 1, group.h);
+		g.fillStyle = alpha(colour, .07);
+		g.fillRect(0, group.y, LEFT - 1, HEAD - 4);
+		g.fillStyle = colour;
+		g.fillRect(0, group.y, 4, group.h - 10);
+		const words = b < 0 ? "unknown" : bound(b);
+		g.font = "11" + MONO;
+		const width = g.measureText(words).width;
+		this.text(words, LEFT - 10 - width, group.y + 16, this.colour.dim, "11" + MONO);
+		this.fitted(group.name, 16, group.y + 16, LEFT - 36 - width, this.colour.ink, "600 13" + SANS);
+		for (const row of group.rows) {
+			const chosen = s.row === row;
+			this.fitted(row.name, 26, row.y + 17, LEFT - 36, chosen ? this.colour.sel : this.colour.dim, (chosen ? "600 " : "") + "12" + SANS);
+		}
+	}
+}
