@@ -471,7 +471,7 @@ export class Canvas {
 		});
 		if (s.groups.length > most)
 			this.text(`and ${s.groups.length - most} more`, 16, OVERVIEW - 8, this.colour.faint, "11" + SANS);
-		const a = at(s.from), b = at(s.to), words = duration(s.to - s.from) + " of " + duration(all.to - all.from);
+		const a = Math.max(LEFT - 4, at(s.from)), b = Math.min(this.w - 2, at(s.to)), words = duration(s.to - s.from) + " of " + duration(all.to - all.from);
 		g.fillStyle = alpha(this.colour.sel, .12);
 		g.fillRect(a - 3, 5, b - a + 6, OVERVIEW - 28);
 		g.strokeStyle = this.colour.sel;
@@ -641,6 +641,8 @@ export class Canvas {
 		g.fillStyle = colour;
 		g.fillRect(0, group.y, 4, group.h - 10);
 		const words = b < 0 ? "unknown" : bound(b);
+		if (group.quiet)
+			this.text(`${group.quiet} more, in which nothing happens`, LEFT + 10, group.y + 15, this.colour.faint, "11" + SANS);
 		g.font = "11" + MONO;
 		const width = g.measureText(words).width;
 		this.text(words, LEFT - 10 - width, group.y + 16, this.colour.dim, "11" + MONO);

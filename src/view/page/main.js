@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The page: what is looked at, keys, pointer, and the panel about what is selected.
 
-import { Session } from "./data.js";
+import { CHANNELS, Session } from "./data.js";
 import { AXIS, Canvas, HEAD, LANE, LEFT, OVERVIEW } from "./draw.js";
 import { bound, duration, instant } from "./time.js";
 
@@ -10,7 +10,7 @@ const NEAR = 8, LEAST = 20; // records that are compared with the selection; ns 
 
 const state = {
 	session: null, from: 0, to: 1, top: 0, groups: [], row: null, selected: null, near: [], unclear: [], measured: null,
-	anchor: null, raw: false, wiggle: null, views: [], blank: 0,
+	anchor: null, raw: false, quiet: false, wiggle: null, views: [], blank: 0,
 	/** The map that is used now. */
 	map(clock) {
 		const map = state.raw ? clock.raw : clock.map, slide = state.wiggle ? state.wiggle.get(clock) : 0;
@@ -45,22 +45,32 @@ function arrange() {
 	const colours = ["n0", "n1", "n2", "n3", "n4", "n5"];
 	state.groups = state.session.clocks.map((clock, i) => {
 		const streams = state.session.streams.filter(s => s.clock === i), rows = [];
+		let quiet = 0;
 		for (const stream of streams) {
 			const several = streams.length > 1 ? stream.name + " " : "";
-			stream.lines.forEach((name, line) => rows.push({ stream, name: name || "D" + line, line }));
-			stream.channels.forEach((name, channel) => rows.push({ stream, name: name || "A" + channel, channel }));
-			if (stream.used)
-				for (const cls of stream.used)
-					rows.push({ stream, name: several + stream.events[cls], class: cls });
+			const add = (row, track) => {
+				if (state.quiet || !stream.used || stream.used.has(track))
+					rows.push(row);
+				else
+					quiet++;
+			};
+			stream.lines.forEach((name, line) => add({ stream, name: name || "D" + line, line }, line));
+			stream.channels.forEach((name, channel) => add({ stream, name: name || "A" + channel, channel }, CHANNELS + channel));
+			stream.events.forEach((name, cls) => {
+				if (stream.used && stream.used.has(stream.classes + cls))
+					rows.push({ stream, name: several + name, class: cls });
+			});
 		}
-		return { name: clock.name, clock, streams, rows, colour: colours[i % colours.length] };
+		return { name: clock.name, clock, streams, rows, quiet, colour: colours[i % colours.length] };
 	});
+	const was = state.row;
+	state.row = was && visibleRows().find(r => r.stream === was.stream && r.name === was.name) || null;
 	const names = $("names");
 	names.replaceChildren(...state.groups.flatMap(g => g.rows.slice(0, 50)).slice(0, 500).map(r => new Option(r.name)));
 }
 
-/** Event classes of which there are any get rows. */
-function findEvents() {
+/** What a stream has records of gets rows. */
+function findTracks() {
 	const level = 25;
 	let changed = false;
 	for (const stream of state.session.streams) {
@@ -69,7 +79,7 @@ function findEvents() {
 		const { tiles, all } = stream.cells(level, 0, Math.floor(stream.last / 4 ** level));
 		if (!all)
 			continue;
-		stream.used = stream.events.map((_, k) => k).filter(k => tiles.some(t => t.tile.track.has(stream.classes + k)));
+		stream.used = new Set(tiles.flatMap(t => [...t.tile.track.keys()]));
 		changed = true;
 	}
 	if (changed)
@@ -78,7 +88,7 @@ function findEvents() {
 
 function layout() {
 	let y = OVERVIEW + AXIS + 6 - state.top;
-	findEvents();
+	findTracks();
 	for (const group of state.groups) {
 		group.y = y;
 		y += HEAD;
@@ -369,6 +379,11 @@ const keys = {
 		later();
 	},
 	u: wiggle,
+	q: () => {
+		state.quiet = !state.quiet;
+		arrange();
+		later();
+	},
 	r: () => {
 		state.raw = !state.raw;
 		later();
@@ -519,7 +534,6 @@ async function begin() {
 			await step(want(), true);
 		}
 	}
-	$("canvas").focus();
 }
 
 begin().catch(complain);
