@@ -77,7 +77,7 @@ CVL_API int cvl_lod_update(struct cvl_lod *lod, struct cvl_error *err);
 
 /** The finest level that is kept. */
 CVL_API unsigned cvl_lod_leaf(const struct cvl_lod *lod);
-/** First and last tick; false: the stream is empty. */
+/** Its first record, and the end of its packets; false: the stream is empty. */
 CVL_API bool cvl_lod_range(const struct cvl_lod *lod, struct cvl_tick *first,
 			   struct cvl_tick *last);
 /** Number of tracks, and what track @i is. */

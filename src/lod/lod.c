@@ -20,7 +20,8 @@ struct cvl_lod {
 	struct cvl_trace *trace;
 	struct cvl_stream *stream; /* NULL once it was read to its end */
 	struct cvl_stream_opts opts;
-	bool begun; /* the leaf is known */
+	bool begun;   /* the leaf is known */
+	uint64_t end; /* of its packets */
 	struct lod_build build;
 	struct lod_blocks blocks, tail; /* complete cells; and those of now */
 	bool tail_good;
@@ -57,7 +58,7 @@ static bool load(struct cvl_lod *l)
 	l->build.tracks = (size_t)facts[1];
 	l->build.channels = l->blocks.channels;
 	l->build.first = facts[2];
-	l->build.last = facts[3];
+	l->build.last = l->end = facts[3];
 	l->build.any = facts[2] <= facts[3];
 	return true;
 }
@@ -65,9 +66,10 @@ static bool load(struct cvl_lod *l)
 /* What cannot be kept is made again the next time. */
 static void save(struct cvl_lod *l, const char *stamp)
 {
-	const uint64_t facts[4] = { l->build.leaf, l->build.tracks,
-				    l->build.any ? l->build.first : 1,
-				    l->build.any ? l->build.last : 0 };
+	struct cvl_tick first = { 1 }, last = { 0 };
+	const bool any = cvl_lod_range(l, &first, &last);
+	const uint64_t facts[4] = { l->build.leaf, l->build.tracks, any ? first.count : 1,
+				    any ? last.count : 0 };
 	char path[CVL_PATH_MAX], now[DERIVED_STAMP];
 
 	if (path_of(l, true, path, now) && !strcmp(now, stamp))
@@ -129,6 +131,8 @@ static int read_on(struct cvl_lod *l, const struct cvl_progress *progress, struc
 		if (rc)
 			return rc;
 	}
+	cvl_stream_stats(l->stream, &stats);
+	l->end = stats.end.count;
 	l->tail_good &= !any;
 	return rc ? rc : any;
 }
@@ -230,7 +234,7 @@ unsigned cvl_lod_leaf(const struct cvl_lod *l)
 bool cvl_lod_range(const struct cvl_lod *l, struct cvl_tick *first, struct cvl_tick *last)
 {
 	first->count = l->build.first;
-	last->count = l->build.last;
+	last->count = l->build.last > l->end ? l->build.last : l->end;
 	return l->build.any;
 }
 
