@@ -17,7 +17,7 @@
 #include "core/crc32c.h"
 #include "lod/build.h"
 
-#define BLOCK_BYTES 4096
+#define BLOCK_BYTES 8192
 #define NUMBER_MAX 10 /* bytes */
 
 /* ---- a cell ---- */
@@ -64,11 +64,6 @@ static double take_double(const unsigned char *p)
 	return v;
 }
 
-static bool has_ticks(uint32_t track)
-{
-	return track < LOD_LINES || track == LOD_KINDS + CVL_GAP;
-}
-
 static bool has_readings(uint32_t track, size_t channels)
 {
 	return track >= LOD_CHANNELS && track - LOD_CHANNELS < channels;
@@ -82,21 +77,29 @@ size_t lod_cell_room(const struct cvl_lod_cell *cell)
 unsigned char *lod_cell_put(unsigned char *w, const struct cvl_lod_cell *c, uint64_t distance,
 			    size_t channels)
 {
-	uint64_t odd = 0;
-	uint32_t track = 0;
+	uint64_t lines = 0, odd = 0;
+	uint32_t track = LOD_LINES;
+	size_t n = 0;
 	bool levels;
 
-	for (size_t i = 0; i < c->n && c->sum[i].track < LOD_LINES; i++)
-		odd |= (c->sum[i].count & 1) << c->sum[i].track;
+	for (; n < c->n && c->sum[n].track < LOD_LINES; n++) {
+		lines |= (uint64_t)1 << c->sum[n].track;
+		odd |= (c->sum[n].count & 1) << c->sum[n].track;
+	}
 	levels = (c->before.now ^ odd) != c->after.now || c->before.known != c->after.known;
 	w = put_number(w, distance);
-	w = put_number(w, (uint64_t)c->n << 1 | levels);
-	for (size_t i = 0; i < c->n; i++) {
+	w = put_number(w, lines);
+	for (size_t i = 0; i < n; i++) {
+		w = put_number(w, c->sum[i].count);
+		w = put_number(w, c->sum[i].ticks);
+	}
+	w = put_number(w, (uint64_t)(c->n - n) << 1 | levels);
+	for (size_t i = n; i < c->n; i++) {
 		const struct cvl_lod_sum *s = &c->sum[i];
 
 		w = put_number(w, s->track - track);
 		w = put_number(w, s->count);
-		if (has_ticks(s->track))
+		if (s->track == LOD_KINDS + CVL_GAP)
 			w = put_number(w, s->ticks);
 		if (has_readings(s->track, channels)) {
 			w = put_double(w, s->min);
@@ -120,27 +123,37 @@ static const unsigned char *take_cell(const unsigned char *p, const unsigned cha
 				      struct cvl_lod_cell *c, struct cvl_lod_sum **sum,
 				      size_t *room, size_t channels)
 {
-	uint64_t n, v, odd = 0;
-	uint32_t track = 0;
-	bool levels;
+	uint64_t lines, others, v, odd = 0;
+	uint32_t track = LOD_LINES;
+	size_t n = 0;
 
-	p = take_number(p, end, &n);
-	if (!p || n >> 1 > (uint64_t)(end - p))
+	p = take_number(p, end, &lines);
+	while (*room < LOD_LINES)
+		if (cvl_room(sum, *room, room, sizeof(**sum)))
+			return NULL;
+	for (; p && lines; lines &= lines - 1, n++) {
+		struct cvl_lod_sum *s = &(*sum)[n];
+
+		*s = (struct cvl_lod_sum){ .track = (uint32_t)__builtin_ctzll(lines) };
+		p = take_number(p, end, &s->count);
+		p = p ? take_number(p, end, &s->ticks) : NULL;
+		odd |= (s->count & 1) << s->track;
+	}
+	p = p ? take_number(p, end, &others) : NULL;
+	if (!p || others >> 1 > (uint64_t)(end - p))
 		return NULL;
-	levels = n & 1;
-	c->n = n >> 1;
+	c->n = n + (others >> 1);
 	while (c->n > *room)
 		if (cvl_room(sum, *room, room, sizeof(**sum)))
 			return NULL;
 	c->sum = *sum;
-	for (size_t i = 0; i < c->n; i++) {
-		struct cvl_lod_sum *s = &(*sum)[i];
+	for (; n < c->n; n++) {
+		struct cvl_lod_sum *s = &(*sum)[n];
 
-		*s = (struct cvl_lod_sum){ 0 };
 		p = take_number(p, end, &v);
-		s->track = track += (uint32_t)v;
+		*s = (struct cvl_lod_sum){ .track = track += (uint32_t)v };
 		p = p ? take_number(p, end, &s->count) : NULL;
-		if (p && has_ticks(track))
+		if (p && track == LOD_KINDS + CVL_GAP)
 			p = take_number(p, end, &s->ticks);
 		if (!p || (has_readings(track, channels) && end - p < 24))
 			return NULL;
@@ -150,11 +163,9 @@ static const unsigned char *take_cell(const unsigned char *p, const unsigned cha
 			s->total = take_double(p + 16);
 			p += 24;
 		}
-		if (track < LOD_LINES)
-			odd |= (s->count & 1) << track;
 	}
 	c->after = (struct cvl_levels){ c->before.now ^ odd, c->before.known };
-	if (levels) {
+	if (others & 1) {
 		p = take_number(p, end, &c->after.now);
 		p = p ? take_number(p, end, &c->after.known) : NULL;
 	}

@@ -3,10 +3,11 @@
  * Cells of all levels, in blocks of some KiB, in order.
  *
  * A block's bytes are those of its cells: the distance of its bucket from the one before (of the first:
- * from the block's), twice the number of sums (plus one if levels follow), the sums, and if so the
- * levels and the lines of known level behind it; else lines with odd counts change. A sum is the
- * distance of its track from the one before, its count, and the ticks of lines and gaps, or the
- * least, greatest and total reading as doubles. Numbers are LEB128, unless said otherwise.
+ * from the block's); a bit for each line with a sum, and the count and ticks of each; twice the number
+ * of other sums (plus one if levels follow), and of each the distance of its track from the one before
+ * (of the first: from LOD_LINES), its count, and the ticks of gaps, or the least, greatest and total
+ * reading as doubles; then, maybe, the levels and the lines of known level behind it: else lines with
+ * odd counts changed. Numbers are LEB128.
  */
 #ifndef LOD_BLOCKS_H
 #define LOD_BLOCKS_H

@@ -10,10 +10,12 @@ struct lod_level {
 	uint64_t bucket;
 	struct cvl_levels before, after;
 	uint64_t lines; /* that changed in it */
-	uint64_t
-		upto[LOD_LINES]; /* of these: up to where the time that they were high is counted */
-	struct cvl_lod_sum *sum; /* by track */
-	uint32_t *touched;       /* tracks that are not lines */
+	/*
+	 * By track. While the bucket is open, the ticks of a line are those at which it fell, less
+	 * those at which it rose, all from the bucket's first.
+	 */
+	struct cvl_lod_sum *sum;
+	uint32_t *touched; /* tracks that are not lines */
 	size_t n_touched;
 	struct cvl_lod_sum *told; /* room for a cell's */
 };
@@ -72,17 +74,6 @@ static struct cvl_lod_sum *touch(struct lod_level *l, uint32_t track)
 	return s;
 }
 
-/* Line @i of @l changes at @tick, and was @high. */
-static inline void change(struct lod_level *l, unsigned i, uint64_t begin, uint64_t tick, bool high)
-{
-	const uint64_t bit = (uint64_t)1 << i;
-
-	if (high)
-		l->sum[i].ticks += tick - (l->lines & bit ? l->upto[i] : begin);
-	l->lines |= bit;
-	l->upto[i] = tick;
-}
-
 static int by_track(const void *a, const void *b)
 {
 	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -93,14 +84,14 @@ static int by_track(const void *a, const void *b)
 /* Its cell, after which it is closed. */
 static struct cvl_lod_cell close_bucket(struct lod_level *l, unsigned level)
 {
-	const uint64_t end = bucket_begin(l->bucket + 1, level);
+	const uint64_t width = bucket_begin(1, level);
 	struct cvl_lod_cell c = { l->bucket, l->before, l->after, 0, l->told };
 
 	for (uint64_t left = l->lines; left; left &= left - 1) {
 		const unsigned i = (unsigned)__builtin_ctzll(left);
 
 		if (l->after.now >> i & 1)
-			l->sum[i].ticks += end - l->upto[i];
+			l->sum[i].ticks += width;
 		l->told[c.n++] = l->sum[i];
 		l->sum[i].count = l->sum[i].ticks = 0;
 	}
@@ -164,9 +155,12 @@ static int complete(const struct pass *p, unsigned k)
 			add_sum(touch(up, s->track), s, begin - up_begin);
 			continue;
 		}
-		change(up, s->track, up_begin, begin, c.before.now >> s->track & 1);
-		up->upto[s->track] = bucket_begin(c.bucket + 1, k);
+		up->lines |= (uint64_t)1 << s->track;
 		up->sum[s->track].ticks += s->ticks;
+		if (c.before.now >> s->track & 1)
+			up->sum[s->track].ticks += begin - up_begin;
+		if (c.after.now >> s->track & 1)
+			up->sum[s->track].ticks -= begin - up_begin + bucket_begin(1, k);
 		up->sum[s->track].count += s->count;
 	}
 	up->after = c.after;
@@ -175,20 +169,56 @@ static int complete(const struct pass *p, unsigned k)
 
 /* ---- records ---- */
 
+/* Lines @changed at @ticks after the bucket's begin, from levels @old. */
+static inline void change(struct lod_level *l, uint64_t changed, uint64_t old, uint64_t ticks,
+			  uint64_t counted)
+{
+	l->lines |= changed;
+	for (; changed; changed &= changed - 1) {
+		const unsigned line = (unsigned)__builtin_ctzll(changed);
+		struct cvl_lod_sum *s = &l->sum[line];
+		const uint64_t rose = (old >> line & 1) - 1; /* all ones, or 0 */
+
+		s->ticks += (ticks ^ rose) - rose;
+		s->count += counted >> line & 1;
+	}
+}
+
 static void edge(struct lod_build *b, struct lod_level *l, const struct cvl_batch *batch, size_t i,
-		 uint64_t tick, uint64_t begin)
+		 uint64_t ticks)
 {
 	const struct cvl_levels old = b->levels;
-	uint64_t counted = cvl_levels_take(&b->levels, batch, i);
+	const uint64_t counted = cvl_levels_take(&b->levels, batch, i);
 
-	if (batch->flags[i] & CVL_STATE)
-		counted = 0;
-	for (uint64_t left = counted | (old.now ^ b->levels.now); left; left &= left - 1) {
-		const unsigned line = (unsigned)__builtin_ctzll(left);
+	change(l, old.now ^ b->levels.now, old.now, ticks,
+	       batch->flags[i] & CVL_STATE ? 0 : counted);
+}
 
-		change(l, line, begin, tick, old.now >> line & 1);
-		l->sum[line].count += counted >> line & 1;
+/*
+ * edge() for nearly all records: edges in order, all levels known, in the open bucket, from record @i
+ * on. Returns how many.
+ */
+static size_t edges(struct lod_build *b, struct lod_level *l, const struct cvl_batch *batch,
+		    size_t i, uint64_t begin, uint64_t width)
+{
+	const size_t from = i;
+	uint64_t now = b->levels.now, last = b->last;
+
+	if (~b->levels.known)
+		return 0;
+	for (; i < batch->n; i++) {
+		const uint64_t tick = batch->tick[i].count, value = batch->value[i];
+
+		if (batch->kind[i] != CVL_EDGE || batch->flags[i] || batch->aux[i] || tick < last ||
+		    tick - begin >= width)
+			break;
+		change(l, now ^ value, now, tick - begin, UINT64_MAX);
+		now = value;
+		last = tick;
 	}
+	b->levels.now = now;
+	b->last = last;
+	return i - from;
 }
 
 static void reading(struct cvl_lod_sum *s, uint64_t bits)
@@ -243,7 +273,8 @@ int lod_build_push(struct lod_build *b, const struct cvl_batch *batch)
 		switch (batch->kind[i]) {
 		case CVL_EDGE:
 			if (!(batch->flags[i] & CVL_LATE))
-				edge(b, l, batch, i, tick, begin);
+				edge(b, l, batch, i, tick - begin);
+			i += edges(b, l, batch, i + 1, begin, bucket_begin(1, b->leaf));
 			break;
 		case CVL_GAP: gap(b, l, batch, i, tick, begin); break;
 		case CVL_SAMPLE:

@@ -83,14 +83,14 @@ static int put_cell(void *ctx, unsigned level, const struct cvl_lod_cell *cell)
 	return lod_blocks_put(ctx, level, cell);
 }
 
-/* The level whose buckets hold LEAF_RECORDS of @batch or a few times as many. */
+/* The level whose buckets hold about LEAF_RECORDS of @batch: half as many to twice as many. */
 static unsigned leaf_of(const struct cvl_batch *b)
 {
 	const uint64_t ticks = b->tick[b->n - 1].count - b->tick[0].count;
 	const double each = (double)ticks / (double)b->n * LEAF_RECORDS;
 	unsigned leaf = 1;
 
-	while (leaf < 24 && (double)(UINT64_C(1) << 2 * (leaf + 1)) <= each)
+	while (leaf < 24 && (double)(UINT64_C(1) << 2 * (leaf + 1)) <= 2 * each)
 		leaf++;
 	return b->n > 1 && ticks < UINT64_C(1) << 60 ? leaf : 8;
 }

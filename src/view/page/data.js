@@ -48,27 +48,32 @@ class Tile {
 		let bucket = from;
 		while (at < bytes.length) {
 			bucket += number();
-			const head = number(), touched = [];
-			let n = Math.floor(head / 2), id = 0;
-			while (n--) {
-				id += number();
-				const count = number();
+			const touched = [], has = lines();
+			const add = (id, count, ticks) => {
 				let t = this.track.get(id);
 				if (!t)
 					this.track.set(id, t = { bucket: [], count: [], ticks: [], min: [], max: [], total: [], after: [] });
 				t.bucket.push(bucket);
 				t.count.push(count);
-				t.ticks.push(id < 64 || id === GAPS ? number() : 0);
+				t.ticks.push(ticks);
+				return t;
+			};
+			for (let line = 0; line < KINDS; line++)
+				if (has[line >> 5] >> (line & 31) & 1) {
+					const count = number();
+					touched.push([line, add(line, count, number())]);
+					if (count % 2)
+						this.last[line >> 5] ^= 1 << (line & 31);
+				}
+			const head = number();
+			for (let n = Math.floor(head / 2), id = KINDS; n--;) {
+				id += number();
+				const count = number(), t = add(id, count, id === GAPS ? number() : 0);
 				if (id >= CHANNELS && id < CHANNELS + channels) {
 					t.min.push(view.getFloat64(at, true));
 					t.max.push(view.getFloat64(at + 8, true));
 					t.total.push(view.getFloat64(at + 16, true));
 					at += 24;
-				}
-				if (id < 64) {
-					if (count % 2)
-						this.last[id >> 5] ^= 1 << (id & 31);
-					touched.push([id, t]);
 				}
 			}
 			if (head % 2) {

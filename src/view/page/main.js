@@ -521,8 +521,8 @@ async function begin() {
 	describe();
 	fit();
 	state.views = [];
-	if (held.has("from") && held.has("to"))
-		go(+held.get("from"), +held.get("to"));
+	const restore = () => held.has("from") && held.has("to") && go(+held.get("from"), +held.get("to"));
+	restore();
 	if (held.has("at")) {
 		const [stream, name, tick] = held.get("at").split(",").map(decodeURIComponent);
 		const want = () => visibleRows().find(r => r.stream.index === +stream && r.name === name);
@@ -532,8 +532,11 @@ async function begin() {
 			state.row = want();
 			state.selected = { row: want(), tick: +tick - 1, half: -1 };
 			await step(want(), true);
+			restore();
 		}
 	}
 }
 
+// For the console, and for tests.
+globalThis.coeval = Object.assign(state, { canvas, go });
 begin().catch(complain);
