@@ -87,8 +87,8 @@ CVL_API struct cvl_lod_track cvl_lod_track(const struct cvl_lod *lod, uint32_t i
 /**
  * Pass the cells of @level from bucket @from to bucket @to to @see (NULL: nothing), in order; @begin
  * gets what holds at the begin of @from. @see returns 0, or what ends the call. Below the leaf level
- * they are made from the records. CVL_E_RANGE; CVL_E_CHECKSUM: what was kept is damaged; close it and
- * open it again.
+ * they are made from the records; what was kept and is damaged is made again. CVL_E_RANGE, and as
+ * cvl_lod_open().
  */
 CVL_API int cvl_lod_read(struct cvl_lod *lod, unsigned level, uint64_t from, uint64_t to,
 			 struct cvl_lod_begin *begin,

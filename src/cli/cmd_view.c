@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli.h"
 
+#include <coeval/files.h>
 #include <coeval/view.h>
 
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -14,6 +19,10 @@ extern char **environ;
 struct request {
 	uint64_t port;
 	bool no_open;
+	const char *png, *select;
+	uint64_t width, height;
+	int64_t from, until;
+	bool has_from, has_until;
 };
 
 #define AT(member) offsetof(struct request, member)
@@ -22,33 +31,129 @@ static const struct cli_option options[] = {
 	{ "port", 'p', "PORT", OPTION_NUMBER, AT(port), "TCP port (default: any that is free)", 1,
 	  65535 },
 	{ "no-open", 0, NULL, OPTION_FLAG, AT(no_open), "only print the address" },
+	{ "from", 0, "TIME", OPTION_DURATION, AT(from), "begin with this part of the timeline,",
+	  OPTION_GIVEN(struct request, has_from) },
+	{ "until", 0, "TIME", OPTION_DURATION, AT(until), "up to this time",
+	  OPTION_GIVEN(struct request, has_until) },
+	{ "select", 0, "CLOCK/ROW", OPTION_TEXT, AT(select),
+	  "select the first edge or event of this row in that part" },
+	{ .kind = OPTION_HEADING, .what = "Pictures" },
+	{ "png", 0, "FILE", OPTION_FILE, AT(png),
+	  "write a picture of the page, by Chromium, and end" },
+	{ "width", 0, "N", OPTION_NUMBER, AT(width), "of the picture, in pixels (default: 1600)",
+	  400, 10000 },
+	{ "height", 0, "N", OPTION_NUMBER, AT(height), "(default: 900)", 200, 10000 },
 	{ 0 },
 };
 
-/* Show @address in a browser, if there is a display. */
-static void open_browser(const char *address)
+/* Start @argv without its output. False: there is no such program. */
+static bool start(char *const argv[], pid_t *pid)
 {
-	char program[] = "xdg-open", url[200];
-	char *const argv[] = { program, url, NULL };
 	posix_spawn_file_actions_t quiet;
+	bool started;
+
+	posix_spawn_file_actions_init(&quiet);
+	posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+	posix_spawn_file_actions_addopen(&quiet, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+	started = !posix_spawnp(pid, argv[0], &quiet, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&quiet);
+	return started;
+}
+
+/* Show @url in a browser, if there is a display. */
+static void open_browser(char *url)
+{
+	char program[] = "xdg-open";
+	char *const argv[] = { program, url, NULL };
 	pid_t pid;
 
-	if (!getenv("DISPLAY") && !getenv("WAYLAND_DISPLAY"))
-		return;
-	snprintf(url, sizeof(url), "%s", address);
-	posix_spawn_file_actions_init(&quiet);
-	posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, "/dev/null", 1 /* O_WRONLY */, 0);
-	posix_spawn_file_actions_addopen(&quiet, STDERR_FILENO, "/dev/null", 1, 0);
-	posix_spawnp(&pid, program, &quiet, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&quiet);
+	if (getenv("DISPLAY") || getenv("WAYLAND_DISPLAY"))
+		start(argv, &pid);
+}
+
+/* A picture of @url, by a browser without a window. */
+static int take_picture(const struct request *r, char *url, struct cvl_error *err)
+{
+	static const char *const names[] = { "chromium", "chromium-browser", "google-chrome" };
+	char headless[] = "--headless", scroll[] = "--hide-scrollbars",
+	     budget[] = "--virtual-time-budget=20000", sandbox[] = "--no-sandbox",
+	     stages[] = "--run-all-compositor-stages-before-draw";
+	char profile[] = "/tmp/coeval-view-XXXXXX", folder[PATH_MAX], program[40], size[60];
+	char file[PATH_MAX + 40];
+	char *argv[] = { program, headless, scroll, stages, budget, size,
+			 file,    folder,   url,    NULL,   NULL };
+	bool started = false;
+	int status = 0;
+	pid_t pid = 0;
+
+	if (!mkdtemp(profile))
+		return cvl_fail_errno(err, "make a directory", profile);
+	snprintf(folder, sizeof(folder), "--user-data-dir=%s", profile);
+	snprintf(size, sizeof(size), "--window-size=%" PRIu64 ",%" PRIu64,
+		 r->width ? r->width : 1600, r->height ? r->height : 900);
+	snprintf(file, sizeof(file), "--screenshot=%s", r->png);
+	if (!geteuid()) /* the browser refuses to run as root with its sandbox */
+		argv[9] = sandbox;
+	unlink(r->png);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !started; i++) {
+		snprintf(program, sizeof(program), "%s", names[i]);
+		started = start(argv, &pid);
+	}
+	if (started)
+		waitpid(pid, &status, 0);
+	cvl_remove_tree(profile, NULL);
+	if (!started)
+		return cvl_fail(
+			err, CVL_E_ENV, CVL_NO_OFFSET,
+			"pictures are made by Chromium, which is not installed; apt-get install chromium");
+	if (status || access(r->png, F_OK))
+		return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
+				"%s: the browser made no picture (status %d)", r->png, status);
+	return 0;
+}
+
+#define URL_BYTES 1000
+#define SELECT_BYTES 200
+
+static void end_signals(sigset_t *ends)
+{
+	sigemptyset(ends);
+	sigaddset(ends, SIGINT);
+	sigaddset(ends, SIGTERM);
+	sigaddset(ends, SIGHUP);
+}
+
+static void address_of(char url[URL_BYTES], const struct request *r, const struct cvl_view *view)
+{
+	size_t n = (size_t)snprintf(url, URL_BYTES, "%s", cvl_view_address(view));
+
+	if (r->has_from)
+		n += (size_t)snprintf(url + n, URL_BYTES - n, "&from=%" PRId64, r->from);
+	if (r->has_until)
+		n += (size_t)snprintf(url + n, URL_BYTES - n, "&to=%" PRId64, r->until);
+	if (r->png)
+		n += (size_t)snprintf(url + n, URL_BYTES - n, "&still");
+	if (r->select)
+		n += (size_t)snprintf(url + n, URL_BYTES - n, "&select=");
+	for (const char *c = r->select; c && *c; c++)
+		n += (size_t)snprintf(url + n, URL_BYTES - n, "%%%02X", (unsigned char)*c);
 }
 
 /* Until the user has seen enough. */
-static void wait_for_end(const sigset_t *ends)
+static void serve(const struct request *r, char *url)
 {
+	sigset_t ends;
 	int number;
 
-	sigwait(ends, &number);
+	printf("%s\n", url);
+	fflush(stdout);
+	fprintf(stderr,
+		"open this address in a browser on this machine; Ctrl-C ends it\n"
+		"from another machine: ssh -L PORT:127.0.0.1:PORT THIS_MACHINE, and open it there\n");
+	if (!r->no_open)
+		open_browser(url);
+	end_signals(&ends);
+	sigwait(&ends, &number);
 }
 
 static int run(int argc, char **argv, const struct verb *verb)
@@ -61,11 +166,15 @@ static int run(int argc, char **argv, const struct verb *verb)
 	struct progress progress;
 	struct cvl_view *view;
 	struct cvl_error err;
+	char url[URL_BYTES];
 	sigset_t ends;
 	int rc = options_read(verb, &r, argc, argv, &operands);
 
 	if (rc >= 0)
 		return rc;
+	if (r.select && strlen(r.select) > SELECT_BYTES)
+		return cli_usage(verb,
+				 "--select takes a clock and a row of it, such as node1/SEND");
 	problems_init(&problems);
 	progress_init(&progress, operands.v[0]);
 	rc = cvl_session_open(&session, operands.v[0], &problems.report, &err);
@@ -74,23 +183,18 @@ static int run(int argc, char **argv, const struct verb *verb)
 	opts.port = (uint16_t)r.port;
 	opts.report = &problems.report;
 	opts.progress = (struct cvl_progress){ progress_show, &progress };
-	/* before threads are made, which are to leave them to this one */
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGINT);
-	sigaddset(&ends, SIGTERM);
-	sigaddset(&ends, SIGHUP);
-	pthread_sigmask(SIG_BLOCK, &ends, NULL);
+	/* before threads are made, which are to leave them to this one; a picture just ends */
+	end_signals(&ends);
+	if (!r.png)
+		pthread_sigmask(SIG_BLOCK, &ends, NULL);
 	rc = cvl_view_open(&view, session, &opts, &err);
 	progress_clear(&progress);
 	if (!rc) {
-		printf("%s\n", cvl_view_address(view));
-		fflush(stdout);
-		fprintf(stderr,
-			"open this address in a browser on this machine; Ctrl-C ends it\n"
-			"from another machine: ssh -L PORT:127.0.0.1:PORT THIS_MACHINE, and open it there\n");
-		if (!r.no_open)
-			open_browser(cvl_view_address(view));
-		wait_for_end(&ends);
+		address_of(url, &r, view);
+		if (r.png)
+			rc = take_picture(&r, url, &err);
+		else
+			serve(&r, url);
 		cvl_view_close(view);
 	}
 	cvl_session_close(session);
@@ -103,7 +207,9 @@ const struct verb verb_view = {
 	.what = "look at a session in a browser, with how sure each time is",
 	.operands = "SESSION",
 	.options = options,
-	.examples = "  coeval view s/\n"
-		    "  coeval view s/ --port 8080 --no-open\n",
+	.examples =
+		"  coeval view s/\n"
+		"  coeval view s/ --port 8080 --no-open\n"
+		"  coeval view s/ --from 1.2 --until 1.3 --select node1/SEND --png picture.png\n",
 	.run = run,
 };

@@ -257,11 +257,9 @@ struct cvl_lod_track cvl_lod_track(const struct cvl_lod *l, uint32_t i)
 
 /* ---- reading ---- */
 
-/* From what was made before. */
 static int read_kept(struct cvl_lod *l, unsigned level, struct lod_reading *r,
 		     struct cvl_error *err)
 {
-	char path[CVL_PATH_MAX], stamp[DERIVED_STAMP];
 	int rc = 0;
 
 	if (l->stream && !l->tail_good && l->begun) {
@@ -272,14 +270,10 @@ static int read_kept(struct cvl_lod *l, unsigned level, struct lod_reading *r,
 	}
 	rc = rc ? rc : lod_blocks_read(&l->blocks, level, r);
 	rc = rc ? rc : lod_blocks_read(&l->tail, level, r);
-	if (rc != CVL_E_CHECKSUM)
-		return out_of_memory(rc, err);
-	if (path_of(l, false, path, stamp))
-		unlink(path);
-	return cvl_fail(
-		err, rc, CVL_NO_OFFSET,
-		"%s: the kept levels of detail are damaged; they are made again when it is opened",
-		cvl_session_clock(l->s, l->clock)->name);
+	return rc == CVL_E_CHECKSUM ?
+		       cvl_fail(err, rc, CVL_NO_OFFSET, "%s: damaged levels of detail",
+				cvl_session_clock(l->s, l->clock)->name) :
+		       out_of_memory(rc, err);
 }
 
 static int pass_cell(void *ctx, unsigned level, const struct cvl_lod_cell *cell)
@@ -358,21 +352,47 @@ static int read_records(struct cvl_lod *l, unsigned level, struct lod_reading *r
 	return out_of_memory(rc, err);
 }
 
+static int read_range(struct cvl_lod *l, unsigned level, struct lod_reading *r,
+		      struct cvl_error *err)
+{
+	if (level >= CVL_LOD_LEVELS)
+		return cvl_fail(err, CVL_E_RANGE, CVL_NO_OFFSET, "level %u is above %d", level,
+				CVL_LOD_LEVELS - 1);
+	if (!l->build.any)
+		return 0;
+	return level < l->build.leaf ? read_records(l, level, r, err) : read_kept(l, level, r, err);
+}
+
+/* What was kept is damaged. */
+static int make_again(struct cvl_lod *l, struct cvl_error *err)
+{
+	char path[CVL_PATH_MAX], stamp[DERIVED_STAMP];
+
+	if (path_of(l, false, path, stamp))
+		unlink(path);
+	lod_blocks_free(&l->blocks);
+	l->build = (struct lod_build){ 0 };
+	return make(l, NULL, err);
+}
+
 int cvl_lod_read(struct cvl_lod *l, unsigned level, uint64_t from, uint64_t to,
 		 struct cvl_lod_begin *begin,
 		 int (*see)(void *ctx, const struct cvl_lod_cell *cell), void *ctx,
 		 struct cvl_error *err)
 {
-	struct lod_reading r = { .from = from, .to = to, .see = see, .ctx = ctx };
+	const struct lod_reading all = { .from = from, .to = to };
+	struct lod_reading r = all;
 	int rc = 0;
 
-	if (level >= CVL_LOD_LEVELS)
-		rc = cvl_fail(err, CVL_E_RANGE, CVL_NO_OFFSET, "level %u is above %d", level,
-			      CVL_LOD_LEVELS - 1);
-	else if (level >= l->build.leaf)
-		rc = read_kept(l, level, &r, err);
-	else if (l->build.any)
-		rc = read_records(l, level, &r, err);
+	/* before anything is passed on, a file is read to see that it is sound */
+	if (l->blocks.mapped)
+		rc = read_range(l, level, &r, err);
+	if (rc == CVL_E_CHECKSUM)
+		rc = make_again(l, err);
+	r = all;
+	r.see = see;
+	r.ctx = ctx;
+	rc = rc ? rc : read_range(l, level, &r, err);
 	*begin = r.begin;
 	return rc;
 }

@@ -155,6 +155,8 @@ static void put_stream(const struct model *m, const struct model_stream *s, stru
 	put_number(o, "clock", (int64_t)s->clock);
 	put_text(o, "name", cvl_trace_stream_name(s->trace, s->number));
 	put_number(o, "leaf", cvl_lod_leaf(s->lod));
+	member(o, "grows");
+	cvl_out_text(o, s->grows ? "true" : "false");
 	if (any) {
 		put_number(o, "first", (int64_t)(first.count - base));
 		put_number(o, "last", (int64_t)(last.count - base));
@@ -186,6 +188,7 @@ static int put_session(struct model *m, const struct view_query *q, struct cvl_o
 		to = ns[1] > to ? ns[1] : to;
 	}
 	cvl_out_char(o, '{');
+	put_number(o, "version", m->version);
 	put_text(o, "path", cvl_session_path(m->session));
 	member(o, "zero_unix_ns");
 	cvl_out_printf(o, "\"%" PRId64 "\"", cvl_session_epoch(m->session));
@@ -202,6 +205,32 @@ static int put_session(struct model *m, const struct view_query *q, struct cvl_o
 	cvl_out_char(o, '[');
 	for (size_t i = 0; i < m->n; i++)
 		put_stream(m, &m->stream[i], o);
+	cvl_out_text(o, "]}");
+	return 0;
+}
+
+static int put_news(struct model *m, const struct view_query *q, struct cvl_out *o,
+		    struct cvl_error *err)
+{
+	int rc = model_refresh(m, err);
+
+	(void)q;
+	if (rc)
+		return rc;
+	cvl_out_char(o, '{');
+	put_number(o, "version", m->version);
+	member(o, "streams");
+	cvl_out_char(o, '[');
+	for (size_t i = 0; i < m->n; i++) {
+		const uint64_t base = model_base(m, m->stream[i].clock);
+		struct cvl_tick first, last;
+
+		if (!m->stream[i].grows || !cvl_lod_range(m->stream[i].lod, &first, &last))
+			continue;
+		element(o);
+		cvl_out_printf(o, "[%zu,%.0f,%.0f]", i, (double)(first.count - base),
+			       (double)(last.count - base));
+	}
 	cvl_out_text(o, "]}");
 	return 0;
 }
@@ -482,7 +511,7 @@ int view_answer(struct model *m, const char *what, const struct view_query *quer
 	} answers[] = {
 		{ "session", JSON, put_session }, { "map", JSON, put_map },
 		{ "cells", BYTES, put_cells },    { "records", JSON, put_records },
-		{ "pair", JSON, put_pair },
+		{ "pair", JSON, put_pair },       { "news", JSON, put_news },
 	};
 
 	for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++)

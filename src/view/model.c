@@ -3,8 +3,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <coeval/array.h>
+#include <coeval/files.h>
+#include <coeval/sync.h>
 #include "store/stored.h"
 
 /* The clock of stream @number of the trace of clock @of, of which only the first packet is read. */
@@ -57,7 +60,12 @@ static int add_trace(struct model *m, size_t of, const struct cvl_view_opts *opt
 		return rc;
 	m->trace[m->n_traces++] = trace;
 	for (size_t i = 0; i < cvl_trace_streams(trace) && !rc; i++) {
-		struct model_stream s = { .of = of, .number = i, .trace = trace };
+		struct model_stream s = {
+			.of = of,
+			.number = i,
+			.trace = trace,
+			.grows = cvl_session_clock(m->session, of)->growing,
+		};
 
 		rc = clock_of(m, trace, of, i, &s.clock, err);
 		rc = rc ? rc : cvl_lod_open(&s.lod, m->session, of, i, &opts->progress, err);
@@ -71,17 +79,43 @@ static int add_trace(struct model *m, size_t of, const struct cvl_view_opts *opt
 	return rc;
 }
 
-int model_open(struct model *m, struct cvl_session *session, const struct cvl_view_opts *opts,
-	       struct cvl_error *err)
+static void when_changed(const struct cvl_session *s, struct timespec when[2])
+{
+	static const char *const files[] = { "session.json", "sync.json" };
+	char folder[CVL_PATH_MAX], path[CVL_PATH_MAX];
+	struct stat st;
+
+	for (int i = 0; i < 2; i++) {
+		when[i] = (struct timespec){ 0 };
+		if (i && cvl_sync_folder(folder, s, false, NULL) < 0)
+			continue;
+		if (cvl_path_join(path, i ? folder : cvl_session_path(s), files[i]) &&
+		    !stat(path, &st))
+			when[i] = st.st_ctim;
+	}
+}
+
+/* All of @m->session. */
+static int open_all(struct model *m, const struct cvl_view_opts *opts, struct cvl_error *err)
 {
 	const struct cvl_timeline_opts timeline = { .report = opts->report };
 	int rc;
 
-	*m = (struct model){ .session = session };
-	rc = cvl_timeline_open(&m->tl, session, &timeline, err);
-	for (size_t i = 0; i < cvl_session_clocks(session) && !rc; i++)
+	when_changed(m->session, m->changed);
+	rc = cvl_timeline_open(&m->tl, m->session, &timeline, err);
+	for (size_t i = 0; i < cvl_session_clocks(m->session) && !rc; i++)
 		if (!seen(m, i))
 			rc = add_trace(m, i, opts, err);
+	return rc;
+}
+
+int model_open(struct model *m, struct cvl_session *session, const struct cvl_view_opts *opts,
+	       struct cvl_error *err)
+{
+	int rc;
+
+	*m = (struct model){ .session = session, .version = 1 };
+	rc = open_all(m, opts, err);
 	if (rc)
 		model_close(m);
 	return rc;
@@ -97,7 +131,42 @@ void model_close(struct model *m)
 	free(m->trace);
 	if (m->tl)
 		cvl_timeline_close(m->tl);
+	cvl_session_close(m->own);
 	*m = (struct model){ 0 };
+}
+
+/* Opened again, or as it was. */
+static int reopen(struct model *m, struct cvl_error *err)
+{
+	const struct cvl_view_opts quiet = { 0 };
+	struct model next = { .version = m->version + 1 };
+	int rc = cvl_session_open(&next.own, cvl_session_path(m->session), NULL, err);
+
+	next.session = next.own;
+	rc = rc ? rc : open_all(&next, &quiet, err);
+	if (rc) {
+		model_close(&next);
+		return rc;
+	}
+	model_close(m);
+	*m = next;
+	return 0;
+}
+
+int model_refresh(struct model *m, struct cvl_error *err)
+{
+	struct timespec now[2];
+
+	when_changed(m->session, now);
+	if (memcmp(now, m->changed, sizeof(now)))
+		return reopen(m, err);
+	for (size_t i = 0; i < m->n; i++) {
+		int rc = m->stream[i].grows ? cvl_lod_update(m->stream[i].lod, err) : 0;
+
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
 }
 
 uint64_t model_base(const struct model *m, size_t clock)

@@ -7,17 +7,23 @@
 #include <coeval/timeline.h>
 #include <coeval/view.h>
 
+#include <time.h>
+
 struct model_stream {
 	size_t clock; /* of the session */
 	size_t of;    /* clock in whose trace it is, and its number there */
 	size_t number;
 	struct cvl_trace *trace; /* shared by the streams of a trace */
 	struct cvl_lod *lod;
+	bool grows;
 };
 
 struct model {
 	struct cvl_session *session;
-	struct cvl_timeline *tl; /* for maps and bounds */
+	struct cvl_session *own;    /* the same, opened again since its files changed; or NULL */
+	struct timespec changed[2]; /* session.json and sync.json, when it was opened */
+	unsigned version;           /* how often it was opened */
+	struct cvl_timeline *tl;    /* for maps and bounds */
 	struct model_stream *stream;
 	size_t n, room;
 	struct cvl_trace **trace;
@@ -27,6 +33,12 @@ struct model {
 int model_open(struct model *m, struct cvl_session *session, const struct cvl_view_opts *opts,
 	       struct cvl_error *err);
 void model_close(struct model *m);
+
+/**
+ * Look what is new: streams that grow are read on, and if clocks came, ended or were tied anew, all
+ * is opened again, with another version; indexes then mean others.
+ */
+int model_refresh(struct model *m, struct cvl_error *err);
 
 /**
  * Ticks are told as distances from here, so that they are exact as doubles: a multiple of 2^52, the

@@ -400,7 +400,7 @@ static void test_growing(void **state)
 	cvl_session_close(s);
 }
 
-/* Whatever happens to the kept file, what is told is right or an error, and then right again. */
+/* Whatever happens to the kept file, what is told is right. */
 static void test_damage(void **state)
 {
 	struct draw d = draw_begin(3);
@@ -433,11 +433,7 @@ static void test_damage(void **state)
 		g.width = UINT64_C(1) << 2 * cvl_lod_leaf(lod);
 		rc = cvl_lod_read(lod, cvl_lod_leaf(lod), 0, UINT64_MAX >> 2, &begin, see, &g,
 				  &err);
-		if (rc) {
-			assert_int_equal(rc, CVL_E_CHECKSUM);
-			cvl_lod_close(lod);
-			ok(cvl_lod_open(&lod, s, 0, 0, NULL, &err), &err);
-		}
+		ok(rc, &err);
 		compare_range(lod, &r, cvl_lod_leaf(lod), 0, 1000);
 		cvl_lod_close(lod);
 	}

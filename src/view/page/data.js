@@ -185,6 +185,39 @@ export class Session {
 		return undefined;
 	}
 
+	/**
+	 * What is new since the last time: 0 nothing, 1 streams grew, 2 the session has to be opened again.
+	 */
+	async news() {
+		const told = await (await ask("news")).json();
+		let any = 0;
+		if (told.version !== this.version)
+			return 2;
+		for (const [index, first, last] of told.streams) {
+			const stream = this.streams[index], from = stream.last === undefined ? 0 : stream.last;
+			if (last === stream.last)
+				continue;
+			any = 1;
+			stream.stale = true;
+			stream.first = first;
+			stream.last = last;
+			this.forget(index, from, stream.span);
+			const ns = this.clocks[stream.clock].map.time(last);
+			this.to = Math.max(this.to, ns);
+		}
+		return any;
+	}
+
+	/** Tiles of a stream from a tick on. */
+	forget(index, tick, span) {
+		for (const key of this.kept.keys()) {
+			const [what, level, tile] = key.split("/");
+			const end = what === "c" + index ? (+tile + 1) * TILE * 4 ** level : what === "r" + index ? (+level + 1) * span : -1;
+			if (end > tick)
+				this.kept.delete(key);
+		}
+	}
+
 	/** Distance of two ticks of two clocks, with its bound and order. */
 	pair(clock, tick, clock2, tick2) {
 		return this.get(`p${clock}/${tick}/${clock2}/${tick2}`, async () => (await ask("pair", { clock, tick, clock2, tick2 })).json());

@@ -6,6 +6,7 @@ import { bound, duration, lower } from "./time.js";
 
 export const LEFT = 184, OVERVIEW = 104, AXIS = 30, HEAD = 28, LANE = 26;
 const SANS = 'px system-ui, "DejaVu Sans", sans-serif', MONO = 'px ui-monospace, "DejaVu Sans Mono", monospace';
+const NEARBY = 300; // pixels
 /** A stream with more records in view, or over more tiles of them, is drawn by its sums. */
 const RECORDS_MOST = 2500, TILES_MOST = 24;
 /** Half-widths of 99.9 % in standard deviations. */
@@ -584,7 +585,8 @@ export class Canvas {
 		this.band();
 		let blank = 0;
 		for (const group of s.groups) {
-			if (group.y + group.h < top || group.y > this.h)
+			// what is a little outside is fetched, too
+			if (group.y + group.h < top - NEARBY || group.y > this.h + NEARBY)
 				continue;
 			const colour = this.colour[group.colour];
 			g.save();
@@ -603,7 +605,7 @@ export class Canvas {
 				const one = seen.get(row.stream);
 				row.edges = null;
 				row.count = null;
-				if (row.y + LANE < top || row.y > this.h || one.stream.last === undefined)
+				if (row.y + LANE < top - NEARBY || row.y > this.h + NEARBY || one.stream.last === undefined)
 					continue;
 				if (row.line !== undefined)
 					one.records ? this.wave(row, one, colour) : this.shade(row, one, colour);

@@ -6,11 +6,11 @@ import { AXIS, Canvas, HEAD, LANE, LEFT, OVERVIEW } from "./draw.js";
 import { bound, duration, instant } from "./time.js";
 
 const $ = id => document.getElementById(id);
-const NEAR = 8, LEAST = 20; // records that are compared with the selection; ns in a view
+const NEAR = 8, LEAST = 20, NEWS_MS = 150; // records that are compared with the selection; ns in a view
 
 const state = {
 	session: null, from: 0, to: 1, top: 0, groups: [], row: null, selected: null, near: [], unclear: [], measured: null,
-	anchor: null, raw: false, quiet: false, wiggle: null, views: [], blank: 0,
+	anchor: null, raw: false, quiet: false, follow: false, wiggle: null, views: [], blank: 0,
 	/** The map that is used now. */
 	map(clock) {
 		const map = state.raw ? clock.raw : clock.map, slide = state.wiggle ? state.wiggle.get(clock) : 0;
@@ -23,10 +23,15 @@ const state = {
 };
 const canvas = new Canvas($("canvas"), state);
 
+/** For a picture: nothing moves, and there may be no frames to wait for. */
+const still = location.hash.split("&").includes("still");
+if (still) // a browser whose time is not real leaps over time in which nothing happens, although answers are on their way
+	setInterval(() => document.body.dataset.ready === "yes" || later(), 10);
+
 let frame = 0;
 function later() {
 	if (!frame && state.session)
-		frame = requestAnimationFrame(() => {
+		frame = (still ? setTimeout : requestAnimationFrame)(() => {
 			frame = 0;
 			layout();
 			canvas.draw();
@@ -63,8 +68,12 @@ function arrange() {
 		}
 		return { name: clock.name, clock, streams, rows, quiet, colour: colours[i % colours.length] };
 	});
-	const was = state.row;
-	state.row = was && visibleRows().find(r => r.stream === was.stream && r.name === was.name) || null;
+	// what is selected is in rows of now
+	const rows = visibleRows(), same = was => was && rows.find(r => r.stream === was.stream && r.name === was.name) || null;
+	state.row = same(state.row);
+	for (const e of [state.selected, state.anchor, ...state.near.map(n => n.e), ...state.unclear, ...(state.measured ? [state.measured.from, state.measured.to] : [])])
+		if (e)
+			e.row = same(e.row) || e.row;
 	const names = $("names");
 	names.replaceChildren(...state.groups.flatMap(g => g.rows.slice(0, 50)).slice(0, 500).map(r => new Option(r.name)));
 }
@@ -74,13 +83,15 @@ function findTracks() {
 	const level = 25;
 	let changed = false;
 	for (const stream of state.session.streams) {
-		if (stream.used || stream.last === undefined)
+		if ((stream.used && !stream.stale) || stream.last === undefined)
 			continue;
 		const { tiles, all } = stream.cells(level, 0, Math.floor(stream.last / 4 ** level));
 		if (!all)
 			continue;
-		stream.used = new Set(tiles.flatMap(t => [...t.tile.track.keys()]));
-		changed = true;
+		const used = new Set(tiles.flatMap(t => [...t.tile.track.keys()]));
+		changed = changed || !stream.used || used.size !== stream.used.size;
+		stream.used = used;
+		stream.stale = false;
 	}
 	if (changed)
 		arrange();
@@ -304,7 +315,8 @@ async function within(target, stream, from, to, at, forward, matches, level) {
 	return best;
 }
 
-function choose(target, hit, map, clock) {
+function choose(was, hit, map, clock) {
+	const target = visibleRows().find(r => r.stream === was.stream && r.name === was.name) || was;
 	const ns = map.time(hit.tick), e = { row: target, tick: hit.tick, ns, half: canvas.half(clock, clock.map, hit.tick) };
 	if (target.line !== undefined)
 		e.now = hit.now;
@@ -379,6 +391,10 @@ const keys = {
 		later();
 	},
 	u: wiggle,
+	l: () => {
+		state.follow = !state.follow;
+		later();
+	},
 	q: () => {
 		state.quiet = !state.quiet;
 		arrange();
@@ -497,15 +513,80 @@ function pick(x, y) {
 	later();
 }
 
-new ResizeObserver(later).observe($("main"));
+// At once, since what is shown meanwhile is stretched.
+new ResizeObserver(() => {
+	if (state.session) {
+		layout();
+		canvas.draw();
+	}
+	later();
+}).observe($("main"));
 
 /* ---- begin ---- */
+
+/** The first record in view of CLOCK/ROW. */
+async function selectFirst(name) {
+	const want = () => visibleRows().find(r => state.session.clocks[r.stream.clock].name + "/" + r.name === name);
+	for (let tries = 0; tries < 100 && !want(); tries++)
+		await new Promise(done => setTimeout(done, 30));
+	const target = want();
+	if (!target)
+		return complain(new Error(`nothing is called "${name.slice(0, 60)}"`));
+	const from = state.from, to = state.to;
+	state.row = target;
+	state.selected = { row: target, tick: state.map(state.session.clocks[target.stream.clock]).at(from), half: -1 };
+	await step(target, true);
+	go(from, to);
+}
+
+/** Looks for news as long as the session grows, and now and then whether it does. */
+async function watch() {
+	for (;;) {
+		const grows = state.session.streams.some(s => s.grows);
+		await new Promise(done => setTimeout(done, document.hidden ? 2000 : grows ? NEWS_MS : 1000));
+		let news = 0;
+		try {
+			news = await state.session.news();
+			if (news === 2)
+				await reopen();
+		} catch (error) {
+			if (!$("message").textContent)
+				complain(new Error("coeval view does not answer: " + error.message));
+			continue;
+		}
+		if ($("message").textContent.startsWith("coeval view does not answer"))
+			$("message").textContent = "";
+		if (news)
+			describe();
+		if (news && state.follow)
+			go(state.session.to - (state.to - state.from) * .95, state.session.to + (state.to - state.from) * .05);
+		if (news)
+			later();
+	}
+}
+
+/** Clocks came or were tied anew: the same part of it is looked at. */
+async function reopen() {
+	const session = new Session(later, complain), row = state.row, e = state.selected;
+	await session.open();
+	state.session = session;
+	state.measured = state.anchor = null;
+	state.wiggle = null;
+	state.row = null;
+	state.selected = null;
+	arrange();
+	const again = row && visibleRows().find(r => r.name === row.name && session.clocks[r.stream.clock].name === row.stream.session.clocks[row.stream.clock].name);
+	state.row = again || null;
+	if (again && e)
+		choose(again, { tick: e.tick, now: e.now, fields: e.fields }, session.clocks[again.stream.clock].map, session.clocks[again.stream.clock]);
+}
 
 function describe() {
 	const s = state.session, good = s.clocks.filter(c => c.verdict === "good").length;
 	document.title = s.path + " - Coeval";
 	$("session").textContent = s.path;
-	$("facts").textContent = `${s.clocks.length} ${s.clocks.length === 1 ? "clock" : "clocks"} · ${duration(s.to - s.from)}`;
+	$("facts").textContent = `${s.clocks.length} ${s.clocks.length === 1 ? "clock" : "clocks"} · ${duration(s.to - s.from)}` +
+		(s.streams.some(t => t.grows) ? " · being captured; L follows" : "");
 	$("tie").textContent = s.estimator ? `${s.estimator}, reference ${s.reference}` : "not synchronised";
 	$("clocks").textContent = s.estimator ? `${good} of ${s.clocks.length} clocks good` : "";
 }
@@ -521,7 +602,8 @@ async function begin() {
 	describe();
 	fit();
 	state.views = [];
-	const restore = () => held.has("from") && held.has("to") && go(+held.get("from"), +held.get("to"));
+	const restore = () => (held.has("from") || held.has("to")) &&
+		go(held.has("from") ? +held.get("from") : state.from, held.has("to") ? +held.get("to") : state.to);
 	restore();
 	if (held.has("at")) {
 		const [stream, name, tick] = held.get("at").split(",").map(decodeURIComponent);
@@ -535,6 +617,10 @@ async function begin() {
 			restore();
 		}
 	}
+	if (held.has("select"))
+		await selectFirst(held.get("select"));
+	if (!still)
+		watch();
 }
 
 // For the console, and for tests.
