@@ -15,7 +15,7 @@ for k in range(120):
     time.sleep(0.1)
 ' | coeval capture --driver pipe --rate 100kHz --lines 2 --name desk -o s > captured 2>&1 &
 capture=$!
-until [ -e s/traces/desk/stream ]; do sleep 0.1; done
+until [ -s s/traces/desk/stream ]; do sleep 0.1; done
 coeval view s --no-open > address 2> told &
 viewer=$!
 for _ in $(seq 100); do
