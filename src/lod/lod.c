@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <coeval/lod.h>
+#include "lod/lod.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,22 +162,36 @@ static struct cvl_stream_opts options_of(const struct cvl_lod *l)
 	return o;
 }
 
+/* Read what there is, and if there will be no more, complete and keep it. 1: there was something. */
+static int read_all(struct cvl_lod *l, const struct cvl_progress *progress, struct cvl_error *err)
+{
+	char path[CVL_PATH_MAX], stamp[DERIVED_STAMP];
+	const bool keep = !l->opts.growing && path_of(l, false, path, stamp);
+	int any = read_on(l, progress, err), rc = any;
+
+	if (rc < 0 || l->opts.growing)
+		return rc;
+	rc = end(l);
+	if (!rc && keep)
+		save(l, stamp);
+	return rc ? out_of_memory(rc, err) : any;
+}
+
 static int make(struct cvl_lod *l, const struct cvl_progress *progress, struct cvl_error *err)
 {
-	const struct cvl_clock *c = cvl_session_clock(l->s, l->clock);
-	char path[CVL_PATH_MAX], stamp[DERIVED_STAMP];
-	const bool keep = !c->growing && path_of(l, false, path, stamp);
 	int rc;
 
 	l->opts = options_of(l);
 	rc = cvl_stream_open(&l->stream, l->trace, l->number, &l->opts, err);
-	rc = rc ? rc : read_on(l, progress, err);
-	if (rc < 0 || c->growing)
-		return rc < 0 ? rc : 0;
-	rc = end(l);
-	if (!rc && keep)
-		save(l, stamp);
-	return out_of_memory(rc, err);
+	rc = rc ? rc : read_all(l, progress, err);
+	return rc < 0 ? rc : 0;
+}
+
+void lod_move(struct cvl_lod *l, const struct cvl_session *s, size_t clock)
+{
+	l->s = s;
+	l->clock = clock;
+	l->opts = options_of(l);
 }
 
 int cvl_lod_open(struct cvl_lod **out, const struct cvl_session *s, size_t clock, size_t stream,
@@ -221,7 +235,7 @@ int cvl_lod_update(struct cvl_lod *l, struct cvl_error *err)
 {
 	int rc = l->stream ? cvl_stream_grow(l->stream, &l->opts, err) : 0;
 
-	return rc || !l->stream ? rc : read_on(l, NULL, err);
+	return rc || !l->stream ? rc : read_all(l, NULL, err);
 }
 
 /* ---- asked for ---- */

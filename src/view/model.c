@@ -8,6 +8,7 @@
 #include <coeval/array.h>
 #include <coeval/files.h>
 #include <coeval/sync.h>
+#include "lod/lod.h"
 #include "store/stored.h"
 
 /* The clock of stream @number of the trace of clock @of, of which only the first packet is read. */
@@ -47,8 +48,22 @@ static bool seen(const struct model *m, size_t clock)
 	return false;
 }
 
-static int add_trace(struct model *m, size_t of, const struct cvl_view_opts *opts,
-		     struct cvl_error *err)
+/* The stream of @m that is that of @s of @other. NULL: it has none. */
+static struct model_stream *same(struct model *m, const struct model *other,
+				 const struct model_stream *s)
+{
+	const char *trace = cvl_session_clock(other->session, s->of)->trace;
+
+	for (size_t i = 0; m && i < m->n; i++)
+		if (m->stream[i].number == s->number &&
+		    !strcmp(cvl_session_clock(m->session, m->stream[i].of)->trace, trace))
+			return &m->stream[i];
+	return NULL;
+}
+
+/* Streams that @old has, too, get no levels of detail yet. */
+static int add_trace(struct model *m, struct model *old, size_t of,
+		     const struct cvl_view_opts *opts, struct cvl_error *err)
 {
 	struct cvl_trace *trace;
 	int rc;
@@ -68,7 +83,8 @@ static int add_trace(struct model *m, size_t of, const struct cvl_view_opts *opt
 		};
 
 		rc = clock_of(m, trace, of, i, &s.clock, err);
-		rc = rc ? rc : cvl_lod_open(&s.lod, m->session, of, i, &opts->progress, err);
+		if (!rc && !same(old, m, &s))
+			rc = cvl_lod_open(&s.lod, m->session, of, i, &opts->progress, err);
 		if (!rc && cvl_room(&m->stream, m->n, &m->room, sizeof(*m->stream))) {
 			cvl_lod_close(s.lod);
 			rc = cvl_no_memory(err);
@@ -95,8 +111,9 @@ static void when_changed(const struct cvl_session *s, struct timespec when[2])
 	}
 }
 
-/* All of @m->session. */
-static int open_all(struct model *m, const struct cvl_view_opts *opts, struct cvl_error *err)
+/* All of @m->session, but for what @old has (or NULL). */
+static int open_all(struct model *m, struct model *old, const struct cvl_view_opts *opts,
+		    struct cvl_error *err)
 {
 	const struct cvl_timeline_opts timeline = { .report = opts->report };
 	int rc;
@@ -105,7 +122,7 @@ static int open_all(struct model *m, const struct cvl_view_opts *opts, struct cv
 	rc = cvl_timeline_open(&m->tl, m->session, &timeline, err);
 	for (size_t i = 0; i < cvl_session_clocks(m->session) && !rc; i++)
 		if (!seen(m, i))
-			rc = add_trace(m, i, opts, err);
+			rc = add_trace(m, old, i, opts, err);
 	return rc;
 }
 
@@ -115,7 +132,7 @@ int model_open(struct model *m, struct cvl_session *session, const struct cvl_vi
 	int rc;
 
 	*m = (struct model){ .session = session, .version = 1 };
-	rc = open_all(m, opts, err);
+	rc = open_all(m, NULL, opts, err);
 	if (rc)
 		model_close(m);
 	return rc;
@@ -143,10 +160,19 @@ static int reopen(struct model *m, struct cvl_error *err)
 	int rc = cvl_session_open(&next.own, cvl_session_path(m->session), NULL, err);
 
 	next.session = next.own;
-	rc = rc ? rc : open_all(&next, &quiet, err);
+	rc = rc ? rc : open_all(&next, m, &quiet, err);
 	if (rc) {
 		model_close(&next);
 		return rc;
+	}
+	for (size_t i = 0; i < next.n; i++) {
+		struct model_stream *s = &next.stream[i], *was = same(m, &next, s);
+
+		if (!was)
+			continue;
+		s->lod = was->lod;
+		was->lod = NULL;
+		lod_move(s->lod, next.session, s->of);
 	}
 	model_close(m);
 	*m = next;
@@ -158,10 +184,14 @@ int model_refresh(struct model *m, struct cvl_error *err)
 	struct timespec now[2];
 
 	when_changed(m->session, now);
-	if (memcmp(now, m->changed, sizeof(now)))
-		return reopen(m, err);
+	if (memcmp(now, m->changed, sizeof(now))) {
+		int rc = reopen(m, err);
+
+		if (rc)
+			return rc;
+	}
 	for (size_t i = 0; i < m->n; i++) {
-		int rc = m->stream[i].grows ? cvl_lod_update(m->stream[i].lod, err) : 0;
+		int rc = cvl_lod_update(m->stream[i].lod, err);
 
 		if (rc < 0)
 			return rc;

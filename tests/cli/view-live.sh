@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: MIT
 # room: view
 # A capture is watched while it is made.
-need chromium
-need node
-need npm
-mkdir npm && cd npm
-npm install --no-save --no-audit --no-fund playwright-core@1 > ../npm.log 2>&1 || skip "npm cannot install playwright-core: $(tail -n 1 ../npm.log)"
-cd ..
+source "$SRC/tests/view/start.bash"
+need_browser
 python3 -c '
 import sys, time
 for k in range(120):
@@ -14,21 +10,10 @@ for k in range(120):
     sys.stdout.buffer.flush()
     time.sleep(0.1)
 ' | coeval capture --driver pipe --rate 100kHz --lines 2 --name desk -o s > captured 2>&1 &
-capture=$!
 until [ -s s/traces/desk/stream ]; do sleep 0.1; done
-coeval view s --no-open > address 2> told &
-viewer=$!
-for _ in $(seq 100); do
-	[ -s address ] && break
-	sleep 0.1
-done
-if [ ! -s address ]; then
-	grep -q libmicrohttpd told && kill $capture && skip "built without libmicrohttpd; apt-get install libmicrohttpd-dev"
-	cat told
-	exit 1
-fi
+start_view s
 printf 'Time [s],A\n0.1,0\n0.2,1\n0.7,0\n' > late.csv
-CHROMIUM=$(command -v chromium) timeout 100 node "$SRC/tests/view/live.mjs" "$(cat address)" "$PWD/npm" | while read -r line; do
+timeout 100 node "$SRC/tests/view/live.mjs" "$(cat address)" "$PWD/npm" | while read -r line; do
 	if [ "$line" = next ]; then
 		# as soon as the capture has ended
 		(until coeval import -o s late.csv > imported 2>&1; do sleep 0.3; done) &

@@ -2,18 +2,8 @@
 # room: view
 # Who may ask a view, and what it answers.
 coeval sim "$SRC/examples/worlds/nominal.yaml" -o s --duration 30s > log 2>&1 && coeval sync s >> log 2>&1 || cat log
-coeval view s --no-open > address 2> told &
-viewer=$!
-for _ in $(seq 100); do
-	[ -s address ] || kill -0 $viewer 2> gone || break
-	[ -s address ] && break
-	sleep 0.1
-done
-if [ ! -s address ]; then
-	grep -q libmicrohttpd told && skip "built without libmicrohttpd; apt-get install libmicrohttpd-dev"
-	cat told
-	exit 1
-fi
+source "$SRC/tests/view/start.bash"
+start_view s
 sed 's/:[0-9]*\/#[0-9a-f]\{32\}$/:PORT\/#SECRET/' address
 cat told
 cp -r s before
