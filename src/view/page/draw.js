@@ -643,7 +643,9 @@ export class Canvas {
 		g.fillStyle = colour;
 		g.fillRect(0, group.y, 4, group.h - 10);
 		const words = b < 0 ? "unknown" : bound(b);
-		if (group.quiet)
+		if (group.folded)
+			this.text(`${group.folded} rows folded`, LEFT + 10, group.y + 15, this.colour.faint, "11" + SANS);
+		else if (group.quiet)
 			this.text(`${group.quiet} more, in which nothing happens`, LEFT + 10, group.y + 15, this.colour.faint, "11" + SANS);
 		g.font = "11" + MONO;
 		const width = g.measureText(words).width;
@@ -651,7 +653,16 @@ export class Canvas {
 		this.fitted(group.name, 16, group.y + 16, LEFT - 36 - width, this.colour.ink, "600 13" + SANS);
 		for (const row of group.rows) {
 			const chosen = s.row === row;
-			this.fitted(row.name, 26, row.y + 17, LEFT - 36, chosen ? this.colour.sel : this.colour.dim, (chosen ? "600 " : "") + "12" + SANS);
+			let room = LEFT - 36;
+			if (row.unit) { // what the row's bottom and top are
+				const low = row.unit[0].toPrecision(3), high = row.unit[1].toPrecision(3);
+				g.font = "9" + MONO;
+				const width = Math.max(g.measureText(low).width, g.measureText(high).width);
+				this.text(high, LEFT - 8 - width, row.y + 10, this.colour.faint, "9" + MONO);
+				this.text(low, LEFT - 8 - width, row.y + LANE - 4, this.colour.faint, "9" + MONO);
+				room -= width;
+			}
+			this.fitted(row.name, 26, row.y + 17, room, chosen ? this.colour.sel : this.colour.dim, (chosen ? "600 " : "") + "12" + SANS);
 		}
 	}
 }

@@ -10,7 +10,7 @@ const NEAR = 8, LEAST = 20, NEWS_MS = 150; // records that are compared with the
 
 const state = {
 	session: null, from: 0, to: 1, top: 0, groups: [], row: null, selected: null, near: [], unclear: [], measured: null,
-	anchor: null, raw: false, quiet: false, follow: false, wiggle: null, views: [], blank: 0,
+	anchor: null, raw: false, quiet: false, follow: false, folded: new Set(), wiggle: null, views: [], blank: 0,
 	/** The map that is used now. */
 	map(clock) {
 		const map = state.raw ? clock.raw : clock.map, slide = state.wiggle ? state.wiggle.get(clock) : 0;
@@ -66,7 +66,8 @@ function arrange() {
 					rows.push({ stream, name: several + name, class: cls });
 			});
 		}
-		return { name: clock.name, clock, streams, rows, quiet, colour: colours[i % colours.length] };
+		const folded = state.folded.has(clock.name);
+		return { name: clock.name, clock, streams, rows: folded ? [] : rows, quiet, folded: folded ? rows.length : 0, colour: colours[i % colours.length] };
 	});
 	// what is selected is in rows of now
 	const rows = visibleRows(), same = was => was && rows.find(r => r.stream === was.stream && r.name === was.name) || null;
@@ -391,6 +392,8 @@ const keys = {
 		later();
 	},
 	u: wiggle,
+	c: () => state.row && fold(state.session.clocks[state.row.stream.clock].name),
+	x: () => fold(null),
 	l: () => {
 		state.follow = !state.follow;
 		later();
@@ -417,6 +420,17 @@ const keys = {
 };
 keys["+"] = keys.w;
 keys["-"] = keys.s;
+
+/** Fold or unfold the rows of a clock; null: of all, or none if any is. */
+function fold(name) {
+	const all = state.session.clocks.map(c => c.name), any = state.folded.size > 0;
+	if (name === null)
+		state.folded = new Set(any ? [] : all);
+	else if (!state.folded.delete(name))
+		state.folded.add(name);
+	arrange();
+	later();
+}
 
 function shift(share) {
 	const d = (state.to - state.from) * share;
@@ -498,6 +512,9 @@ function overviewTo(x) {
 
 /** What is nearest to a point, if it is near. Where records cannot be told apart, zoom in there. */
 function pick(x, y) {
+	const group = state.groups.find(g => y >= g.y && y < g.y + HEAD);
+	if (group && x < LEFT)
+		return fold(group.name);
 	const target = visibleRows().find(r => y >= r.y && y < r.y + LANE);
 	state.row = target || state.row;
 	if (!target)
