@@ -7,6 +7,7 @@ import { bound, duration, lower } from "./time.js";
 export const LEFT = 184, OVERVIEW = 104, AXIS = 30, HEAD = 28, LANE = 26;
 const SANS = 'px system-ui, "DejaVu Sans", sans-serif', MONO = 'px ui-monospace, "DejaVu Sans Mono", monospace';
 const NEARBY = 300; // pixels
+const SHADES = 16;
 /** A stream with more records in view, or over more tiles of them, is drawn by its sums. */
 const RECORDS_MOST = 2500, TILES_MOST = 24;
 /** Half-widths of 99.9 % in standard deviations. */
@@ -32,6 +33,7 @@ export class Canvas {
 		this.g = canvas.getContext("2d");
 		this.state = state;
 		this.colour = {};
+		this.sums = new WeakMap();
 	}
 
 	/** Theme and size may have changed. */
@@ -183,16 +185,29 @@ export class Canvas {
 		g.strokeStyle = alpha(colour, .35);
 		g.lineWidth = 1;
 		this.line([LEFT, bottom + .5], [this.w, bottom + .5]);
+		// columns of one shade are one path
+		const bars = new Map(), bar = (shade, z, tall) => {
+			const list = bars.get(shade);
+			list ? list.push(z, tall) : bars.set(shade, [z, tall]);
+		};
 		for (let z = 0; z < n; z++) {
-			if (count[z]) {
-				g.fillStyle = alpha(colour, .1 + .3 * Math.log1p(count[z]) / most);
-				g.fillRect(LEFT + z, bottom - h, 1, h);
-			}
+			if (count[z])
+				bar(.1 + .3 * Math.round(SHADES * Math.log1p(count[z]) / most) / SHADES, z, h);
 			const tall = Math.min(1, high[z]) * h;
-			if (tall > .3) {
-				g.fillStyle = alpha(colour, count[z] ? .75 : .16);
-				g.fillRect(LEFT + z, bottom - tall, 1, tall);
+			if (tall > .3)
+				bar(count[z] ? .75 : .16, z, tall);
+		}
+		for (const [shade, list] of [...bars].sort((a, b) => a[0] - b[0])) {
+			g.fillStyle = alpha(colour, shade);
+			g.beginPath();
+			for (let i = 0; i < list.length; i += 2) {
+				let end = i; // as many of one height as there are
+				while (end + 2 < list.length && list[end + 2] === list[end] + 1 && list[end + 3] === list[i + 1])
+					end += 2;
+				g.rect(LEFT + list[i], bottom - list[i + 1], list[end] - list[i] + 1, list[i + 1]);
+				i = end;
 			}
+			g.fill();
 		}
 		row.count = count;
 	}
@@ -450,17 +465,7 @@ export class Canvas {
 		g.fillRect(0, 0, this.w, OVERVIEW);
 		const shown = s.groups.slice(0, most);
 		shown.forEach((group, k) => {
-			const y = 10 + k * 18, colour = this.colour[group.colour], count = new Float32Array(Math.ceil(width) + 1);
-			for (const stream of group.streams) {
-				const map = all.clocks[stream.clock].map;
-				if (stream.last === undefined)
-					continue;
-				const ticks = Math.max(1, map.at(all.from + pixel) - map.at(all.from)), level = Math.min(25, Math.max(0, Math.floor(Math.log(ticks) / Math.log(4))));
-				for (const { tile } of stream.cells(level, Math.floor(stream.first / 4 ** level), Math.floor(stream.last / 4 ** level)).tiles)
-					for (const [id, t] of tile.track)
-						for (let i = 0; i < t.bucket.length; i++)
-							count[Math.max(0, Math.floor(at(map.time(t.bucket[i] * 4 ** level)) - LEFT))] += id === GAPS ? 0 : t.count[i];
-			}
+			const y = 10 + k * 18, colour = this.colour[group.colour], count = this.summary(group, width, at, pixel);
 			const top = Math.log1p(count.reduce((a, b) => Math.max(a, b), 1));
 			for (let z = 0; z < count.length; z++)
 				if (count[z]) {
@@ -483,6 +488,29 @@ export class Canvas {
 		g.strokeStyle = this.colour.line;
 		g.lineWidth = 1;
 		this.line([0, OVERVIEW + .5], [this.w, OVERVIEW + .5]);
+	}
+
+	/** How many records of a clock are in each column of the whole; added up again only if there is more. */
+	summary(group, width, at, pixel) {
+		const all = this.state.session, seen = [];
+		for (const stream of group.streams) {
+			const map = all.clocks[stream.clock].map;
+			if (stream.last === undefined)
+				continue;
+			const ticks = Math.max(1, map.at(all.from + pixel) - map.at(all.from)), level = Math.min(25, Math.max(0, Math.floor(Math.log(ticks) / Math.log(4))));
+			seen.push({ map, level, tiles: stream.cells(level, Math.floor(stream.first / 4 ** level), Math.floor(stream.last / 4 ** level)).tiles });
+		}
+		const from = [width, all.to, ...seen.flatMap(s => s.tiles.map(t => t.tile))], was = this.sums.get(group.clock);
+		if (was && was.from.length === from.length && was.from.every((f, i) => f === from[i]))
+			return was.count;
+		const count = new Float32Array(Math.ceil(width) + 1);
+		for (const { map, level, tiles } of seen)
+			for (const { tile } of tiles)
+				for (const [id, t] of tile.track)
+					for (let i = 0; i < t.bucket.length; i++)
+						count[Math.max(0, Math.floor(at(map.time(t.bucket[i] * 4 ** level)) - LEFT))] += id === GAPS ? 0 : t.count[i];
+		this.sums.set(group.clock, { from, count });
+		return count;
 	}
 
 	/** What is selected drops its band through all rows. */
