@@ -101,14 +101,14 @@ class Stream {
 	}
 
 	/**
-	 * What is there of buckets from..to of a level; what is not is fetched, or a coarser level given meanwhile.
-	 * @param {number} level @param {number} from @param {number} to
+	 * What is there of buckets from..to of a level; what is not is fetched, unless only what is @here is wanted.
+	 * @param {number} level @param {number} from @param {number} to @param {boolean} [here]
 	 */
-	cells(level, from, to) {
+	cells(level, from, to, here) {
 		const tiles = [];
 		let all = true;
 		for (let i = Math.floor(Math.max(0, from) / TILE); i <= Math.floor(to / TILE); i++) {
-			const tile = this.session.get(`c${this.index}/${level}/${i}`, async () =>
+			const tile = this.session.get(`c${this.index}/${level}/${i}`, here ? null : async () =>
 				new Tile(await (await ask("cells", { stream: this.index, level, from: i * TILE, to: i * TILE + TILE - 1 })).arrayBuffer(), i * TILE, this.channels.length));
 			if (tile)
 				tiles.push({ from: i * TILE, to: (i + 1) * TILE, tile });
@@ -159,7 +159,7 @@ export class Session {
 		this.streams = this.streams.map((s, i) => new Stream(this, i, s));
 	}
 
-	/** What @make gives, or nothing until it is there. @param {string} key @param {() => Promise<any>} make */
+	/** What @make (or nothing) gives, or nothing until it is there. @param {string} key @param {(() => Promise<any>) | null} make */
 	get(key, make) {
 		const have = this.kept.get(key);
 		if (have !== undefined) {
@@ -167,7 +167,7 @@ export class Session {
 			this.kept.set(key, have);
 			return have;
 		}
-		if (!this.asked.has(key)) {
+		if (make && !this.asked.has(key)) {
 			this.asked.add(key);
 			make().then(got => {
 				this.kept.set(key, got);

@@ -122,13 +122,27 @@ export class Canvas {
 		const clock = this.state.session.clocks[stream.clock], map = this.state.map(clock);
 		const level = this.level(stream, map), from = map.at(this.state.from), to = map.at(this.state.to);
 		const late = stream.last === undefined || to < stream.first || from > stream.last + 1;
-		const seen = { stream, clock, map, level, from, to, cells: [], records: null, all: true };
+		const seen = { stream, clock, map, level, from, to, cells: [], records: null, all: true, blank: false };
 		if (late)
 			return seen;
-		const width = 4 ** level;
-		const c = stream.cells(level, Math.floor(Math.max(from, stream.first) / width), Math.floor(Math.min(to, stream.last) / width));
+		const width = 4 ** level, cells = (l, a, z, here) =>
+			stream.cells(l, Math.floor(Math.max(a, stream.first) / 4 ** l), Math.floor(Math.min(z, stream.last) / 4 ** l), here);
+		const c = cells(level, from, to, false);
 		seen.cells = c.tiles;
 		seen.all = c.all;
+		for (let l = level + 1; !c.all && l < level + 4; l++) { // coarser ones meanwhile
+			const coarse = cells(l, from, to, true);
+			if (!coarse.all)
+				continue;
+			seen.cells = coarse.tiles;
+			seen.level = l;
+			return seen;
+		}
+		seen.blank = !c.all;
+		if (c.all && !this.state.still) { // what may be next
+			cells(level, from - (to - from) / 2, to + (to - from) / 2, false);
+			cells(Math.min(25, level + 1), from - (to - from) / 2, to + (to - from) / 2, false);
+		}
 		if (c.all && (to - from) / stream.span < TILES_MOST && this.number(c.tiles, from / width, to / width) < RECORDS_MOST) {
 			const r = stream.records(from, Math.min(to, stream.last));
 			seen.all = r.all;
@@ -611,7 +625,7 @@ export class Canvas {
 		g.rect(0, top, this.w, this.h - top);
 		g.clip();
 		this.band();
-		let blank = 0;
+		let blank = 0, waiting = 0;
 		for (const group of s.groups) {
 			// what is a little outside is fetched, too
 			if (group.y + group.h < top - NEARBY || group.y > this.h + NEARBY)
@@ -627,7 +641,8 @@ export class Canvas {
 			this.ribbon(group, s.map(group.clock), colour);
 			for (const one of seen.values()) {
 				this.marks(group, one, this.colour.ink);
-				blank += one.all ? 0 : 1;
+				blank += one.blank ? 1 : 0;
+				waiting += one.all ? 0 : 1;
 			}
 			for (const row of group.rows) {
 				const one = seen.get(row.stream);
@@ -660,6 +675,7 @@ export class Canvas {
 		g.lineWidth = 1;
 		this.line([LEFT - .5, OVERVIEW], [LEFT - .5, this.h]);
 		s.blank = blank;
+		s.waiting = waiting;
 	}
 
 	names(group, colour) {

@@ -10,7 +10,9 @@ const NEAR = 8, LEAST = 20, NEWS_MS = 150; // records that are compared with the
 
 const state = {
 	session: null, from: 0, to: 1, top: 0, groups: [], row: null, selected: null, near: [], unclear: [], measured: null,
-	anchor: null, raw: false, quiet: false, follow: false, folded: new Set(), wiggle: null, views: [], blank: 0,
+	anchor: null, raw: false, quiet: false, follow: false, folded: new Set(), wiggle: null, views: [],
+	blank: 0, waiting: 0, // streams of which nothing, or less than is wanted, was drawn
+	still: location.hash.split("&").includes("still"), // for a picture: nothing moves, and there may be no frames to wait for
 	/** The map that is used now. */
 	map(clock) {
 		const map = state.raw ? clock.raw : clock.map, slide = state.wiggle ? state.wiggle.get(clock) : 0;
@@ -23,15 +25,13 @@ const state = {
 };
 const canvas = new Canvas($("canvas"), state);
 
-/** For a picture: nothing moves, and there may be no frames to wait for. */
-const still = location.hash.split("&").includes("still");
-if (still) // a browser whose time is not real leaps over time in which nothing happens, although answers are on their way
+if (state.still) // a browser whose time is not real leaps over time in which nothing happens, although answers are on their way
 	setInterval(() => document.body.dataset.ready === "yes" || later(), 10);
 
 let frame = 0;
 function later() {
 	if (!frame && state.session)
-		frame = (still ? setTimeout : requestAnimationFrame)(() => {
+		frame = (state.still ? setTimeout : requestAnimationFrame)(() => {
 			frame = 0;
 			layout();
 			canvas.draw();
@@ -158,7 +158,7 @@ function note() {
 	if (state.raw)
 		words.push("clocks as they came");
 	$("scale").textContent = words.join(" · ");
-	document.body.dataset.ready = state.blank ? "" : "yes";
+	document.body.dataset.ready = state.waiting ? "" : "yes";
 }
 
 /* ---- what is selected ---- */
@@ -636,7 +636,7 @@ async function begin() {
 	}
 	if (held.has("select"))
 		await selectFirst(held.get("select"));
-	if (!still)
+	if (!state.still)
 		watch();
 }
 
