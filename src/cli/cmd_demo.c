@@ -85,10 +85,11 @@ static void print_text(struct cvl_out *o, const void *demo)
 	cvl_out_printf(o, "\n\n  session  %s\n  VCD      %s\n  CSV      %s\n\n", d->session, d->vcd,
 		       d->csv);
 	/* As invoked: a fresh build need not be on the PATH. */
-	cvl_out_printf(
-		o,
-		"Look further:  %s info %s\n               %s show %s --from 2 --until 2.1 --bounds\n",
-		program_invocation_name, d->session, program_invocation_name, d->session);
+	cvl_out_printf(o,
+		       "Look further:  %s view %s\n               %s info %s\n"
+		       "               %s show %s --from 2 --until 2.1 --bounds\n",
+		       program_invocation_name, d->session, program_invocation_name, d->session,
+		       program_invocation_name, d->session);
 }
 
 static void print_json(struct cvl_out *o, const void *demo)
