@@ -9,6 +9,7 @@
 #include <coeval/fields.h>
 #include <coeval/sync.h>
 
+#include "analysis/clocks.h"
 #include "lod/blocks.h"
 #include "store/stored.h"
 
@@ -49,6 +50,12 @@ static int stream_of(const struct model *m, const struct view_query *q, struct m
 	if (!rc)
 		*s = &m->stream[i];
 	return rc;
+}
+
+/* A half-width; -1: unknown. */
+static int64_t told(int64_t bound)
+{
+	return bound == CVL_BOUND_UNKNOWN ? -1 : bound;
 }
 
 /* ---- the session ---- */
@@ -141,6 +148,7 @@ static void put_clock(const struct model *m, size_t i, struct cvl_out *o)
 	}
 	put_text(o, "kind", cvl_bound_kind_name(b.kind));
 	put_number(o, "group", b.group);
+	put_number(o, "reference_ns", b.reference);
 	cvl_out_char(o, '}');
 }
 
@@ -277,7 +285,7 @@ static int put_map(struct model *m, const struct view_query *q, struct cvl_out *
 		if (!rc)
 			cvl_out_printf(o, "[%.0f,%" PRId64 ",%" PRId64 "]",
 				       (double)(int64_t)(k.tick.count - base), k.time.ns,
-				       k.bound_ns == CVL_BOUND_UNKNOWN ? -1 : k.bound_ns);
+				       told(k.bound_ns));
 	}
 	cvl_out_text(o, "]}");
 	return rc;
@@ -354,11 +362,17 @@ static int put_cells(struct model *m, const struct view_query *q, struct cvl_out
 
 /* ---- records ---- */
 
-static void put_record(struct cvl_out *o, struct cvl_stream *stream, const struct cvl_batch *b,
-		       size_t i, uint64_t base)
+static void put_record(const struct model *m, const struct model_stream *s, struct cvl_out *o,
+		       struct cvl_stream *stream, const struct cvl_batch *b, size_t i,
+		       uint64_t base)
 {
-	cvl_out_printf(o, "[%.0f,\"%s\"", (double)(int64_t)(b->tick[i].count - base),
-		       b->flags[i] & CVL_STATE ? "state" : cvl_kind_name(b->kind[i]));
+	const struct cvl_slice slice = { .clock = s->clock, .batch = b, .begin = i, .end = i + 1 };
+	const struct cvl_bound bound = cvl_timeline_bound_parts(m->tl, &slice, i);
+
+	cvl_out_printf(o, "[%.0f,\"%s\",%" PRId64 ",%" PRId64,
+		       (double)(int64_t)(b->tick[i].count - base),
+		       b->flags[i] & CVL_STATE ? "state" : cvl_kind_name(b->kind[i]),
+		       told(cvl_bound_total(bound)), bound.capture);
 	switch (b->kind[i]) {
 	case CVL_EDGE:
 		cvl_out_printf(o, ",%u,%u,%u,%u", (unsigned)b->value[i],
@@ -446,7 +460,7 @@ static int put_records(struct model *m, const struct view_query *q, struct cvl_o
 			if (b.tick[i].count < base + from || b.tick[i].count > base + to)
 				continue;
 			element(o);
-			put_record(o, stream, &b, i, base);
+			put_record(m, s, o, stream, &b, i, base);
 			more = ++n >= RECORDS_MAX;
 		}
 	cvl_out_printf(o, "],\"begin\":[%u,%u,%u,%u],\"more\":%s}", (unsigned)begin.now,
@@ -458,45 +472,49 @@ static int put_records(struct model *m, const struct view_query *q, struct cvl_o
 
 /* ---- order ---- */
 
-static int take_point(const struct model *m, const struct view_query *q, const char *clock,
-		      const char *tick, uint64_t *i, struct cvl_tick *t, struct cvl_error *err)
+/* A record: its clock, its tick, and what its capture could not resolve. */
+static int take_point(const struct model *m, const struct view_query *q, const char *const names[3],
+		      uint64_t *clock, struct cvl_time *t, struct cvl_bound *b,
+		      struct cvl_error *err)
 {
-	int rc = number(q, clock, cvl_session_clocks(m->session), i, err);
+	struct cvl_tick tick;
+	uint64_t capture;
+	int rc = number(q, names[0], cvl_session_clocks(m->session), clock, err);
 
-	rc = rc ? rc : number(q, tick, UINT64_C(1) << 53, &t->count, err);
-	if (!rc)
-		t->count += model_base(m, *i);
-	return rc;
+	rc = rc ? rc : number(q, names[1], UINT64_C(1) << 53, &tick.count, err);
+	rc = rc ? rc : number(q, names[2], INT64_MAX, &capture, err);
+	if (rc)
+		return rc;
+	tick.count += model_base(m, *clock);
+	*t = cvl_map_time(cvl_timeline_map(m->tl, *clock), tick, NULL);
+	*b = cvl_timeline_clock_bound(m->tl, *clock, tick);
+	b->capture = (int64_t)capture;
+	return 0;
 }
 
 static int put_pair(struct model *m, const struct view_query *q, struct cvl_out *o,
 		    struct cvl_error *err)
 {
 	static const char *const orders[] = { "before", "cannot tell", "after" };
-	struct cvl_time t[2];
-	struct cvl_bound b[2];
-	struct cvl_tick tick[2];
-	uint64_t clock[2];
-	int64_t bound;
-	int rc = take_point(m, q, "clock", "tick", &clock[0], &tick[0], err);
+	static const char *const first[] = { "clock", "tick", "capture" }, *const second[] = {
+		"clock2", "tick2", "capture2"
+	};
+	struct cvl_time a, z;
+	struct cvl_bound of_a, of_z;
+	uint64_t clock, clock2;
+	int64_t bound, ns;
+	int rc = take_point(m, q, first, &clock, &a, &of_a, err);
 
-	rc = rc ? rc : take_point(m, q, "clock2", "tick2", &clock[1], &tick[1], err);
+	rc = rc ? rc : take_point(m, q, second, &clock2, &z, &of_z, err);
 	if (rc)
 		return rc;
-	for (int k = 0; k < 2; k++) {
-		const struct cvl_clock *c = cvl_session_clock(m->session, clock[k]);
-
-		t[k] = cvl_map_time(cvl_timeline_map(m->tl, clock[k]), tick[k], NULL);
-		b[k] = cvl_timeline_clock_bound(m->tl, clock[k], tick[k]);
-		b[k].capture = (int64_t)(1e9 * (double)c->resolution / (double)c->rate_hz) /
-				       (b[k].kind == CVL_BOUND_PROVEN ? 1 : 2) +
-			       1;
-	}
-	bound = clock[0] == clock[1] ? b[0].capture + b[1].capture : cvl_bound_pair(b[0], b[1]);
+	ns = z.ns - a.ns;
+	bound = m->root[clock] == m->root[clock2] ? clocks_duration(ns < 0 ? -ns : ns, of_a, of_z) :
+						    clocks_pair(false, of_a, of_z);
 	cvl_out_char(o, '{');
-	put_number(o, "ns", t[1].ns - t[0].ns);
-	put_number(o, "bound", bound == CVL_BOUND_UNKNOWN ? -1 : bound);
-	put_text(o, "order", orders[cvl_timeline_order(t[1], t[0], bound) + 1]);
+	put_number(o, "ns", ns);
+	put_number(o, "bound", told(bound));
+	put_text(o, "order", orders[cvl_timeline_order(z, a, bound) + 1]);
 	cvl_out_char(o, '}');
 	return 0;
 }

@@ -6,9 +6,10 @@
  *   session   JSON: clocks, streams, what ties them
  *   map       clock: JSON: knots [tick, ns, bound], the rates outside of them
  *   cells     stream, level, from, to: levels and gap at the begin, and cells as in lod/blocks.h
- *   records   stream, from, to: JSON: levels at the begin, and the records
+ *   records   stream, from, to: JSON: levels at the begin, and the records: tick, kind, half-width
+ *             (-1: unknown), what of it the capture could not resolve, and what depends on the kind
  *   news      JSON: the version, which changes with clocks and maps, and [stream, first, last] of those that grow
- *   pair      clock, tick, clock2, tick2: JSON: their distance with its bound, and their order
+ *   pair      clock, tick, capture, clock2, tick2, capture2: JSON: their distance with its bound, and their order
  */
 #ifndef VIEW_ANSWERS_H
 #define VIEW_ANSWERS_H

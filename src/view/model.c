@@ -8,6 +8,7 @@
 #include <coeval/array.h>
 #include <coeval/files.h>
 #include <coeval/sync.h>
+#include "analysis/clocks.h"
 #include "lod/lod.h"
 #include "store/stored.h"
 
@@ -119,7 +120,8 @@ static int open_all(struct model *m, struct model *old, const struct cvl_view_op
 	int rc;
 
 	when_changed(m->session, m->changed);
-	rc = cvl_timeline_open(&m->tl, m->session, &timeline, err);
+	m->root = clocks_roots(m->session);
+	rc = m->root ? cvl_timeline_open(&m->tl, m->session, &timeline, err) : cvl_no_memory(err);
 	for (size_t i = 0; i < cvl_session_clocks(m->session) && !rc; i++)
 		if (!seen(m, i))
 			rc = add_trace(m, old, i, opts, err);
@@ -146,6 +148,7 @@ void model_close(struct model *m)
 		cvl_trace_close(m->trace[i]);
 	free(m->stream);
 	free(m->trace);
+	free(m->root);
 	if (m->tl)
 		cvl_timeline_close(m->tl);
 	cvl_session_close(m->own);

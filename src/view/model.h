@@ -24,6 +24,7 @@ struct model {
 	struct timespec changed[2]; /* session.json and sync.json, when it was opened */
 	unsigned version;           /* how often it was opened */
 	struct cvl_timeline *tl;    /* for maps and bounds */
+	uint32_t *root;             /* clock -> the first one that is the same */
 	struct model_stream *stream;
 	size_t n, room;
 	struct cvl_trace **trace;

@@ -46,39 +46,16 @@ for query in ("", "stream=0", "stream=99&level=9&from=0&to=1", "stream=0&level=2
     said("/api/cells?" + query)
 said("/api/map?clock=99")
 said("/api/records?stream=0&from=0")
-said("/api/pair?clock=0&tick=1&clock2=1")
+said("/api/pair?clock=0&tick=1&capture=9&clock2=1")
 
 session = json.loads(ask("/api/session")[1])
 info = json.loads(subprocess.run(["coeval", "info", "s", "--json"], capture_output=True, check=True).stdout)
 print(len(session["clocks"]), "clocks,", [c["name"] for c in session["clocks"]] == [c["name"] for c in info["clocks"]])
 print("range", session["from"] == min(c["from_ns"] for c in info["clocks"]), session["to"] == max(c["to_ns"] for c in info["clocks"]))
 
-# records are those of `show`, times and bounds those of the maps
-shown = [json.loads(line) for line in subprocess.run(["coeval", "show", "s", "--json"], capture_output=True, check=True, text=True).stdout.splitlines()]
-for i, stream in enumerate(session["streams"][:2]):
-    got, at = [], 0
-    while at <= stream["last"]:
-        part = json.loads(ask("/api/records?stream=%d&from=%d&to=%d" % (i, at, at + 2**30 - 1))[1])
-        assert not part["more"]
-        got += part["records"]
-        at += 2**30
-    name = session["clocks"][stream["clock"]]["name"]
-    want = [r for r in shown if r["clock"] == name and r.get("name") != "levels"]
-    got = [r for r in got if r[1] != "state"]
-    print("stream", i, len(got) > 50, [r[0] for r in got] == [r["tick"] for r in want], {r[1] for r in got} == {r["kind"] for r in want})
-    m = json.loads(ask("/api/map?clock=%d" % stream["clock"])[1])
-    knots = m["knots"]
-    worst = 0
-    for r in want:
-        k = next((k for k in range(1, len(knots)) if knots[k][0] >= r["tick"] >= knots[0][0]), None)
-        if k:
-            a, b = knots[k - 1], knots[k]
-            worst = max(worst, abs(a[1] + (r["tick"] - a[0]) / (b[0] - a[0]) * (b[1] - a[1]) - r["t_ns"]))
-    print("time off by at most", "1.5 ns" if worst <= 1.5 else worst)
-
-pair = json.loads(ask("/api/pair?clock=0&tick=1000000&clock2=1&tick2=9000000")[1])
+pair = json.loads(ask("/api/pair?clock=0&tick=1000000&capture=63&clock2=1&tick2=9000000&capture2=63")[1])
 print("pair", pair["order"], pair["bound"] > 0)
-pair = json.loads(ask("/api/pair?clock=1&tick=9000000&clock2=0&tick2=1000000")[1])
+pair = json.loads(ask("/api/pair?clock=1&tick=9000000&capture=63&clock2=0&tick2=1000000&capture2=63")[1])
 print("back", pair["order"])
 
 # broken requests, many at a time
@@ -98,6 +75,18 @@ diff -r -x counts.json s before && echo "the session is as it was"
 kill $viewer
 wait $viewer
 echo "exit status $?"
+
+# records and bounds of other kinds
+coeval import -o proven "$SRC/examples/two-hosts" > log 2>&1 && coeval sync proven --match "$SRC/examples/rules/radio.yaml" > log 2>&1 || cat log
+coeval import -o untied "$SRC/examples/two-hosts" "$SRC/examples/two-analyzers/left.vcd" > log 2>&1 || cat log
+coeval import -o ambiguous "$SRC/examples/two-analyzers/left.vcd" "$SRC/examples/two-analyzers/right.vcd" > log 2>&1 || cat log
+coeval sync ambiguous --pulse PPS:rise:1s > log 2>&1
+for session in s proven untied ambiguous; do
+	start_view $session
+	python3 "$SRC/tests/view/records.py" "$(cat address)" $session
+	kill $viewer
+	wait $viewer
+done
 coeval view gone
 echo "exit status $?"
 coeval view s --port 0

@@ -49,10 +49,10 @@ const [have, all] = [await drawn(), await page.evaluate(async () => {
 		let level = null;
 		for (const e of r.records) {
 			if (e[1] === "edge")
-				for (let d = level === null ? 0 : (level ^ e[2]) >>> 0; d; d &= d - 1)
+				for (let d = level === null ? 0 : (level ^ e[4]) >>> 0; d; d &= d - 1)
 					n++;
 			if (e[1] === "edge" || e[1] === "state")
-				level = e[2];
+				level = e[4];
 		}
 	}
 	return n;

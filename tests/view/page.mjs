@@ -73,7 +73,7 @@ const wrong = await page.evaluate(async () => {
 				for (const r of all[row.stream.index]) {
 					if (r[1] !== "edge" && r[1] !== "state")
 						continue;
-					const now = r[2] >>> row.line & 1, z = Math.floor(s.canvas.x(clock.map.time(Math.floor(r[0] / width) * width)) - 184);
+					const now = r[4] >>> row.line & 1, z = Math.floor(s.canvas.x(clock.map.time(Math.floor(r[0] / width) * width)) - 184);
 					if (now !== level && r[1] === "edge" && z >= 0 && z < count.length)
 						count[z]++;
 					level = now;

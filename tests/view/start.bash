@@ -15,6 +15,7 @@ need_browser() {
 
 # Views session $1; its address is in the file address, and its process is $viewer.
 start_view() {
+	rm -f address
 	coeval view "$1" --no-open > address 2> told &
 	viewer=$!
 	for _ in $(seq 100); do

@@ -153,7 +153,7 @@ export class Session {
 		Object.assign(this, await (await ask("session")).json());
 		const maps = await Promise.all(this.clocks.map(async (_, clock) => (await ask("map", { clock })).json()));
 		this.clocks.forEach((c, i) => {
-			c.map = new ClockMap(maps[i]);
+			c.map = new ClockMap(maps[i], c.group ? -1 : c.reference_ns);
 			c.raw = c.map.raw();
 		});
 		this.streams = this.streams.map((s, i) => new Stream(this, i, s));
@@ -218,8 +218,9 @@ export class Session {
 		}
 	}
 
-	/** Distance of two ticks of two clocks, with its bound and order. */
-	pair(clock, tick, clock2, tick2) {
-		return this.get(`p${clock}/${tick}/${clock2}/${tick2}`, async () => (await ask("pair", { clock, tick, clock2, tick2 })).json());
+	/** Distance of two records, with its bound and order. */
+	pair(a, b) {
+		const query = { clock: a.row.stream.clock, tick: a.tick, capture: a.capture, clock2: b.row.stream.clock, tick2: b.tick, capture2: b.capture };
+		return this.get("p" + Object.values(query).join("/"), async () => (await ask("pair", query)).json());
 	}
 }

@@ -226,7 +226,7 @@ export class Canvas {
 		row.count = count;
 	}
 
-	/** Edges of a line among records: [tick, level behind it]. */
+	/** Edges of a line among records: tick, level behind it, half-width, what of it the capture could not resolve. */
 	edges(row, seen) {
 		const word = row.line >> 5, bit = row.line & 31, edges = [];
 		let level = null;
@@ -236,19 +236,13 @@ export class Canvas {
 			for (const r of tile.records) {
 				if (r[1] !== "edge" && r[1] !== "state")
 					continue;
-				const now = r[2 + word] >>> bit & 1;
+				const now = r[4 + word] >>> bit & 1;
 				if (now !== level && r[1] === "edge")
-					edges.push([r[0], now]);
+					edges.push([r[0], now, this.state.raw ? -1 : r[2], r[3]]);
 				level = now;
 			}
 		}
 		return { edges, first: seen.records.length ? seen.records[0].begin[word] >>> bit & 1 : 0 };
-	}
-
-	/** Half-width of a record's time: the map's, and what the capture cannot resolve. */
-	half(clock, map, tick) {
-		const own = map.bound(tick), step = 1e9 * clock.resolution / clock.rate;
-		return own < 0 ? -1 : own + (clock.kind === "proven" ? step : step / 2);
 	}
 
 	/** Edges that can be told apart: the height is the chance that the line is high. */
@@ -262,9 +256,9 @@ export class Canvas {
 			return;
 		row.edges = [];
 		points.push([begin, level]);
-		for (const [tick, now] of edges) {
-			const ns = seen.map.time(tick), x = this.x(ns), half = this.half(seen.clock, seen.map, tick), wide = half / px;
-			row.edges.push({ row, tick, ns, half, now });
+		for (const [tick, now, half, capture] of edges) {
+			const ns = seen.map.time(tick), x = this.x(ns), wide = half / px;
+			row.edges.push({ row, tick, ns, half, capture, now });
 			if (x < LEFT - 400 && wide < 400) {
 				points.length = 0;
 				points.push([begin, now]);
@@ -344,9 +338,9 @@ export class Canvas {
 		row.edges = [];
 		for (const tile of seen.records)
 			for (const r of tile.records)
-				if ((r[1] === "event" || r[1] === "begin") && r[2] === row.class) {
+				if ((r[1] === "event" || r[1] === "begin") && r[4] === row.class) {
 					const ns = seen.map.time(r[0]);
-					row.edges.push({ row, tick: r[0], ns, half: this.half(seen.clock, seen.map, r[0]), fields: r[3] });
+					row.edges.push({ row, tick: r[0], ns, half: this.state.raw ? -1 : r[2], capture: r[3], fields: r[5] });
 				}
 		row.edges.forEach((e, i) => {
 			const x = this.x(e.ns), next = i + 1 < row.edges.length ? this.x(row.edges[i + 1].ns) : this.w, wide = e.half / this.pixel;
@@ -370,8 +364,8 @@ export class Canvas {
 		if (seen.records) {
 			for (const tile of seen.records)
 				for (const r of tile.records)
-					if (r[1] === "sample" && r[2] === row.channel && r[3] !== null)
-						points.push([this.x(seen.map.time(r[0])), r[3], r[3], r[3]]);
+					if (r[1] === "sample" && r[4] === row.channel && r[5] !== null)
+						points.push([this.x(seen.map.time(r[0])), r[5], r[5], r[5]]);
 		} else {
 			for (const { tile } of seen.cells) {
 				const t = tile.track.get(CHANNELS + row.channel);
@@ -439,7 +433,7 @@ export class Canvas {
 			for (const tile of seen.records)
 				for (const r of tile.records)
 					if (r[1] === "gap")
-						draw(r[0], r[3] < 0 ? seen.stream.last : r[3]);
+						draw(r[0], r[5] < 0 ? seen.stream.last : r[5]);
 			return;
 		}
 		for (const { from, tile } of seen.cells) {

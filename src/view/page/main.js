@@ -176,7 +176,7 @@ function select(e) {
 /** Records on other clocks that are near, with their distances by the library. */
 function compare() {
 	const e = state.selected, m = state.measured;
-	if (e) {
+	if (e && e.capture !== undefined) {
 		const px = canvas.pixel, others = [];
 		for (const group of state.groups)
 			for (const row of group.rows)
@@ -184,7 +184,7 @@ function compare() {
 					if (o.row.stream.clock !== e.row.stream.clock && Math.abs(o.ns - e.ns) < 400 * px)
 						others.push(o);
 		others.sort((a, b) => Math.abs(a.ns - e.ns) - Math.abs(b.ns - e.ns));
-		state.near = others.slice(0, NEAR).map(o => ({ e: o, pair: state.session.pair(e.row.stream.clock, e.tick, o.row.stream.clock, o.tick) }));
+		state.near = others.slice(0, NEAR).map(o => ({ e: o, pair: state.session.pair(e, o) }));
 		const unclear = state.near.filter(n => n.pair && n.pair.order === "cannot tell").map(n => n.e);
 		if (unclear.length !== state.unclear.length || unclear.some((u, i) => u.tick !== state.unclear[i].tick)) {
 			state.unclear = unclear;
@@ -192,7 +192,7 @@ function compare() {
 		}
 	}
 	if (m && !m.pair) {
-		m.pair = state.session.pair(m.from.row.stream.clock, m.from.tick, m.to.row.stream.clock, m.to.tick);
+		m.pair = state.session.pair(m.from, m.to);
 		if (m.pair)
 			later();
 	}
@@ -220,7 +220,7 @@ function panel() {
 	if (!e) {
 		parts.push(element("h2", null, "Nothing selected"), element("p", { className: "dim" }, "Click an edge or an event, or press . for the next one in the row. ? tells all keys."));
 	} else {
-		const clock = state.session.clocks[e.row.stream.clock], map = clock.map.bound(e.tick), what = e.now === undefined ? "" : e.now ? " rises" : " falls";
+		const clock = state.session.clocks[e.row.stream.clock], map = clock.map, what = e.now === undefined ? "" : e.now ? " rises" : " falls";
 		parts.push(element("h2", null, "Selected"), element("div", null, element("b", null, clock.name + " · " + e.row.name + what)),
 			element("div", { className: "time" }, instant(clock.map.time(e.tick)) + " s"),
 			element("div", { className: "number" }, bound(e.half), " ", element("span", { className: "dim" }, e.half < 0 ? "not tied to the timeline" : "· " + clock.kind)));
@@ -228,7 +228,8 @@ function panel() {
 			parts.push(element("h2", null, "Fields"), element("div", { className: "fields" }, e.fields));
 		if (e.half >= 0)
 			parts.push(element("h2", null, "What the bound is made of"), element("table", null,
-				row(["clock map", duration(map)], ["", "number"]), row(["what the capture cannot resolve", duration(e.half - map)], ["", "number"])));
+				row(["clock map", duration(map.own(e.tick))], ["", "number"]), row(["what the capture cannot resolve", duration(e.capture)], ["", "number"]),
+				...(map.source > 0 ? [row(["source of its pulses", duration(map.source)], ["", "number"])] : [])));
 		if (m && m.pair)
 			parts.push(element("h2", null, "Measured"), element("table", null, row(["from " + m.from.row.name, duration(m.pair.ns, true)], ["", "number"]),
 				row(["", bound(m.pair.bound)], ["", "number"]), row(["", m.pair.order], ["", m.pair.order === "cannot tell" ? "maybe" : "sure"])));
@@ -252,7 +253,7 @@ async function step(target, forward) {
 	const stream = target.stream, clock = state.session.clocks[stream.clock], map = state.map(clock);
 	const e = state.selected && state.selected.row === target ? state.selected : null;
 	let at = e ? e.tick : map.at((state.from + state.to) / 2);
-	const matches = r => target.line !== undefined ? r[1] === "edge" : target.class !== undefined && (r[1] === "event" || r[1] === "begin") && r[2] === target.class;
+	const matches = r => target.line !== undefined ? r[1] === "edge" : target.class !== undefined && (r[1] === "event" || r[1] === "begin") && r[4] === target.class;
 	// where the row changes next is found by levels of detail, from fine to coarse
 	const track = target.line !== undefined ? target.line : stream.classes + target.class;
 	for (let level = stream.leaf; level < 26; level++) {
@@ -264,7 +265,7 @@ async function step(target, forward) {
 		for (const b of found) {
 			const hit = await within(target, stream, b * width, (b + 1) * width, at, forward, matches, level);
 			if (hit)
-				return choose(target, hit, map, clock);
+				return choose(target, hit, map);
 		}
 	}
 }
@@ -302,23 +303,25 @@ async function within(target, stream, from, to, at, forward, matches, level) {
 		for (const r of tile.records) {
 			let hit = matches(r);
 			if (target.line !== undefined && (r[1] === "edge" || r[1] === "state")) {
-				const now = r[2 + word] >>> bit & 1;
+				const now = r[4 + word] >>> bit & 1;
 				hit = hit && now !== before;
 				before = now;
 			}
 			if (!hit || (forward ? r[0] <= at : r[0] >= at))
 				continue;
 			if (forward)
-				return { tick: r[0], now: before, fields: r[3] };
-			best = { tick: r[0], now: before, fields: r[3] };
+				return hitOf(r, before);
+			best = hitOf(r, before);
 		}
 	}
 	return best;
 }
 
-function choose(was, hit, map, clock) {
+const hitOf = (r, now) => ({ tick: r[0], now, half: r[2], capture: r[3], fields: r[5] });
+
+function choose(was, hit, map) {
 	const target = visibleRows().find(r => r.stream === was.stream && r.name === was.name) || was;
-	const ns = map.time(hit.tick), e = { row: target, tick: hit.tick, ns, half: canvas.half(clock, clock.map, hit.tick) };
+	const ns = map.time(hit.tick), e = { row: target, tick: hit.tick, ns, half: hit.half, capture: hit.capture };
 	if (target.line !== undefined)
 		e.now = hit.now;
 	else
@@ -595,7 +598,7 @@ async function reopen() {
 	const again = row && visibleRows().find(r => r.name === row.name && session.clocks[r.stream.clock].name === row.stream.session.clocks[row.stream.clock].name);
 	state.row = again || null;
 	if (again && e)
-		choose(again, { tick: e.tick, now: e.now, fields: e.fields }, session.clocks[again.stream.clock].map, session.clocks[again.stream.clock]);
+		choose(again, { ...e, half: -1 }, session.clocks[again.stream.clock].map); // until it is looked at again: the bound may be another
 }
 
 function describe() {

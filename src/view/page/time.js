@@ -35,8 +35,9 @@ export function lower(list, v) {
 
 /** A clock map: lines between knots, and rates beyond them. */
 export class ClockMap {
-	/** @param {any} told */
-	constructor(told) {
+	/** @param {any} told @param {number} [source] how far the source of its pulses may be off; below 0: any whole periods */
+	constructor(told, source = 0) {
+		this.source = source;
 		this.tick = Float64Array.from(told.knots, k => k[0]);
 		this.ns = Float64Array.from(told.knots, k => k[1]);
 		this.half = Float64Array.from(told.knots, k => k[2]);
@@ -74,6 +75,12 @@ export class ClockMap {
 
 	/** Half-width at a tick, ns; -1: unknown. @param {number} tick */
 	bound(tick) {
+		const own = this.source < 0 ? -1 : this.own(tick);
+		return own < 0 ? -1 : own + this.source;
+	}
+
+	/** The map's own. @param {number} tick */
+	own(tick) {
 		const n = this.tick.length, i = lower(this.tick, tick);
 		const beyond = (knot, edge) => {
 			const s = Math.abs(tick - this.tick[knot]) * this.nominal / 1e9;
