@@ -207,7 +207,7 @@ function element(name, props, ...inside) {
 }
 
 function row(cells, classes = []) {
-	return element("tr", null, ...cells.map((c, i) => element("td", { className: classes[i] || "" }, c)));
+	return element("tr", null, ...cells.map((c, i) => element("td", { className: classes[i] || "", colSpan: cells.length === 1 ? 2 : 1 }, c)));
 }
 
 let told = "";
