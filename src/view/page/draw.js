@@ -224,6 +224,13 @@ export class Canvas {
 			g.fill();
 		}
 		row.count = count;
+		this.sum(row, seen, count.reduce((a, b) => a + b, 0), high.reduce((a, b) => a + Math.min(1, b), 0));
+	}
+
+	/** What is in view of a row: how many, and of a line for how many pixels it is high. */
+	sum(row, seen, count, high) {
+		const from = Math.max(this.state.from, seen.map.time(seen.stream.first)), to = Math.min(this.state.to, seen.map.time(seen.stream.last));
+		row.sums = { count, ns: Math.max(0, to - from), share: high === undefined || to <= from ? undefined : Math.min(1, high * this.pixel / (to - from)) };
 	}
 
 	/** Edges of a line among records: tick, level behind it, half-width, what of it the capture could not resolve. */
@@ -251,7 +258,7 @@ export class Canvas {
 		const { edges, first } = this.edges(row, seen);
 		const points = [], marks = [], boxes = [];
 		const begin = Math.max(LEFT, this.x(seen.map.time(seen.stream.first))), end = Math.min(this.w, this.x(seen.map.time(seen.stream.last)));
-		let level = first;
+		let level = first, high = 0, inside = 0, at = begin;
 		if (begin > this.w)
 			return;
 		row.edges = [];
@@ -259,6 +266,13 @@ export class Canvas {
 		for (const [tick, now, half, capture] of edges) {
 			const ns = seen.map.time(tick), x = this.x(ns), wide = half / px;
 			row.edges.push({ row, tick, ns, half, capture, now });
+			if (x >= LEFT && x < this.w) {
+				inside++;
+				high += level ? x - at : 0;
+				at = x;
+			} else if (x < LEFT) {
+				at = begin;
+			}
 			if (x < LEFT - 400 && wide < 400) {
 				points.length = 0;
 				points.push([begin, now]);
@@ -278,6 +292,7 @@ export class Canvas {
 			level = now;
 		}
 		points.push([end, level]);
+		this.sum(row, seen, inside, high + this.rest(edges, first, seen, at, end));
 		g.beginPath();
 		g.moveTo(points[0][0], bottom);
 		for (const p of points)
@@ -308,6 +323,15 @@ export class Canvas {
 		}
 	}
 
+	/** Pixels from the last edge in view to the end for which a line is high. */
+	rest(edges, first, seen, at, end) {
+		let level = first;
+		for (const [tick, now] of edges)
+			if (this.x(seen.map.time(tick)) < this.w)
+				level = now;
+		return level ? Math.max(0, end - at) : 0;
+	}
+
 	/** Columns of how many of a track there are. */
 	density(row, seen, track, colour) {
 		const g = this.g, bottom = row.y + LANE - 5, h = LANE - 9, n = Math.ceil(this.w - LEFT), width = 4 ** seen.level;
@@ -330,6 +354,7 @@ export class Canvas {
 				g.fillRect(LEFT + z, bottom - tall, 1, tall);
 			}
 		row.count = count;
+		this.sum(row, seen, count.reduce((a, b) => a + b, 0));
 	}
 
 	/** Events one by one, with their fields where there is room. */
@@ -342,6 +367,7 @@ export class Canvas {
 					const ns = seen.map.time(r[0]);
 					row.edges.push({ row, tick: r[0], ns, half: this.state.raw ? -1 : r[2], capture: r[3], fields: r[5] });
 				}
+		this.sum(row, seen, row.edges.filter(e => e.ns >= this.state.from && e.ns < this.state.to).length);
 		row.edges.forEach((e, i) => {
 			const x = this.x(e.ns), next = i + 1 < row.edges.length ? this.x(row.edges[i + 1].ns) : this.w, wide = e.half / this.pixel;
 			if (x < LEFT - 300 || x > this.w)
@@ -390,6 +416,8 @@ export class Canvas {
 		g.lineWidth = 1.3;
 		this.line(...inside.map(p => [p[0], y(p[3])]));
 		row.unit = [low, high];
+		this.sum(row, seen, undefined);
+		row.sums.range = [low, high];
 	}
 
 	/** Beacons and pulses on the clock's own row. */
@@ -642,6 +670,7 @@ export class Canvas {
 				const one = seen.get(row.stream);
 				row.edges = null;
 				row.count = null;
+				row.sums = null;
 				if (row.y + LANE < top - NEARBY || row.y > this.h + NEARBY || one.stream.last === undefined)
 					continue;
 				if (row.line !== undefined)

@@ -213,7 +213,7 @@ function row(cells, classes = []) {
 let told = "";
 function panel() {
 	const e = state.selected, side = $("side"), m = state.measured, parts = [];
-	const key = JSON.stringify([e && [e.row.name, e.row.stream.index, e.tick], state.near.map(n => [n.e.tick, n.pair]), m && [m.from.tick, m.to.tick, m.pair], state.raw]);
+	const key = JSON.stringify([e && [e.row.name, e.row.stream.index, e.tick], state.near.map(n => [n.e.tick, n.pair]), m && [m.from.tick, m.to.tick, m.pair], state.raw, state.row && [state.row.name, state.row.sums]]);
 	if (key === told)
 		return;
 	told = key;
@@ -242,6 +242,13 @@ function panel() {
 			...(clock.rate_ppb === undefined ? [] : [row(["rate", (clock.rate_ppb / 1000).toFixed(3) + " ± " + (clock.rate_bound_ppb / 1000).toFixed(3) + " ppm"], ["", "number"]),
 				row(["observations", `${clock.used} of ${clock.used + clock.rejected}`], ["", "number"])]),
 			...(clock.reason ? [row([clock.reason])] : [])));
+	}
+	if (state.row && state.row.sums) {
+		const s = state.row.sums, what = state.row.line !== undefined ? "edges" : state.row.class !== undefined ? "events" : "readings";
+		parts.push(element("h2", null, "In view of " + state.row.name), element("table", null,
+			...(s.count === undefined ? [] : [row([what, s.count.toLocaleString("en")], ["", "number"]), ...(s.ns > 0 ? [row(["a second", (s.count / (s.ns / 1e9)).toPrecision(4)], ["", "number"])] : [])]),
+			...(s.share === undefined ? [] : [row(["high", (100 * s.share).toFixed(2) + " %"], ["", "number"])]),
+			...(s.range ? [row(["least", s.range[0].toPrecision(6)], ["", "number"]), row(["greatest", s.range[1].toPrecision(6)], ["", "number"])] : [])));
 	}
 	side.replaceChildren(...parts);
 }
