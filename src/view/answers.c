@@ -20,6 +20,7 @@
 #define CELLS_MAX 65536
 #define RECORDS_MAX 50000
 #define KNOTS_MAX 20000
+#define SENT_MAX 2000
 
 /* ---- parameters ---- */
 
@@ -470,6 +471,70 @@ static int put_records(struct model *m, const struct view_query *q, struct cvl_o
 	return rc < 0 ? rc : 0;
 }
 
+/* ---- messages ---- */
+
+static int signed_number(const struct view_query *q, const char *name, int64_t *out,
+			 struct cvl_error *err)
+{
+	const char *text = q->get(q->ctx, name);
+	char *end;
+
+	if (!text || !strchr("-0123456789", *text))
+		return bad(name, err);
+	errno = 0;
+	*out = strtoll(text, &end, 10);
+	return errno || *end || end == text ? bad(name, err) : 0;
+}
+
+/* The first that was not sent before @ns. */
+static size_t first_message(const struct messages *m, int64_t ns)
+{
+	size_t low = 0, high = m->n;
+
+	while (low < high) {
+		const size_t mid = low + (high - low) / 2;
+
+		if (m->list[mid].sent_ns < ns)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static void put_end(const struct model *m, struct cvl_out *o, const struct message_end *e)
+{
+	cvl_out_printf(o, "%zu,%u,%u,%.0f", model_stream(m, e->stream), e->class, e->clock,
+		       (double)(int64_t)(e->tick - model_base(m, e->clock)));
+}
+
+static int put_messages(struct model *m, const struct view_query *q, struct cvl_out *o,
+			struct cvl_error *err)
+{
+	const struct messages *all = &m->messages;
+	int64_t from, to;
+	size_t i, n = 0;
+	int rc = signed_number(q, "from", &from, err);
+
+	rc = rc ? rc : signed_number(q, "to", &to, err);
+	rc = rc ? rc : model_messages(m, err);
+	if (rc)
+		return rc;
+	cvl_out_text(o, "{\"messages\":[");
+	for (i = first_message(all, from); i < all->n && all->list[i].sent_ns < to && n < SENT_MAX;
+	     i++, n++) {
+		element(o);
+		cvl_out_char(o, '[');
+		put_end(m, o, &all->list[i].from);
+		cvl_out_char(o, ',');
+		put_end(m, o, &all->list[i].to);
+		cvl_out_char(o, ']');
+	}
+	cvl_out_printf(o, "],\"more\":%s}",
+		       all->more || (i < all->n && all->list[i].sent_ns < to) ? "true" : "false");
+	return 0;
+}
+
 /* ---- order ---- */
 
 /* A record: its clock, its tick, and what its capture could not resolve. */
@@ -527,9 +592,10 @@ int view_answer(struct model *m, const char *what, const struct view_query *quer
 		int (*put)(struct model *m, const struct view_query *q, struct cvl_out *o,
 			   struct cvl_error *err);
 	} answers[] = {
-		{ "session", JSON, put_session }, { "map", JSON, put_map },
-		{ "cells", BYTES, put_cells },    { "records", JSON, put_records },
-		{ "pair", JSON, put_pair },       { "news", JSON, put_news },
+		{ "session", JSON, put_session },   { "map", JSON, put_map },
+		{ "cells", BYTES, put_cells },      { "records", JSON, put_records },
+		{ "pair", JSON, put_pair },         { "news", JSON, put_news },
+		{ "messages", JSON, put_messages },
 	};
 
 	for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++)

@@ -9,6 +9,7 @@
  *   records   stream, from, to: JSON: levels at the begin, and the records: tick, kind, half-width
  *             (-1: unknown), what of it the capture could not resolve, and what depends on the kind
  *   news      JSON: the version, which changes with clocks and maps, and [stream, first, last] of those that grow
+ *   messages  from, to: JSON: those sent in [from, to) ns: stream, class, clock and tick of both ends
  *   pair      clock, tick, capture, clock2, tick2, capture2: JSON: their distance with its bound, and their order
  */
 #ifndef VIEW_ANSWERS_H

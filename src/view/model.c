@@ -149,6 +149,7 @@ void model_close(struct model *m)
 	free(m->stream);
 	free(m->trace);
 	free(m->root);
+	messages_free(&m->messages);
 	if (m->tl)
 		cvl_timeline_close(m->tl);
 	cvl_session_close(m->own);
@@ -200,6 +201,27 @@ int model_refresh(struct model *m, struct cvl_error *err)
 			return rc;
 	}
 	return 0;
+}
+
+int model_messages(struct model *m, struct cvl_error *err)
+{
+	int rc = m->has_messages ? 0 : messages_find(&m->messages, m->session, err);
+
+	m->has_messages = !rc;
+	return rc;
+}
+
+size_t model_stream(const struct model *m, size_t number)
+{
+	const char *trace = cvl_trace_path(cvl_timeline_trace(m->tl, number));
+	const char *name = cvl_timeline_stream_name(m->tl, number);
+	size_t i = 0;
+
+	while (i < m->n &&
+	       (strcmp(cvl_trace_path(m->stream[i].trace), trace) != 0 ||
+		strcmp(cvl_trace_stream_name(m->stream[i].trace, m->stream[i].number), name) != 0))
+		i++;
+	return i;
 }
 
 uint64_t model_base(const struct model *m, size_t clock)

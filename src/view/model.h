@@ -7,6 +7,8 @@
 #include <coeval/timeline.h>
 #include <coeval/view.h>
 
+#include "view/messages.h"
+
 #include <time.h>
 
 struct model_stream {
@@ -25,6 +27,8 @@ struct model {
 	unsigned version;           /* how often it was opened */
 	struct cvl_timeline *tl;    /* for maps and bounds */
 	uint32_t *root;             /* clock -> the first one that is the same */
+	struct messages messages;   /* once they are asked for */
+	bool has_messages;
 	struct model_stream *stream;
 	size_t n, room;
 	struct cvl_trace **trace;
@@ -40,6 +44,12 @@ void model_close(struct model *m);
  * is opened again, with another version; indexes then mean others.
  */
 int model_refresh(struct model *m, struct cvl_error *err);
+
+/** Find its messages, unless that was done. */
+int model_messages(struct model *m, struct cvl_error *err);
+
+/** The stream that the timeline calls @number; m->n: none. */
+size_t model_stream(const struct model *m, size_t number);
 
 /**
  * Ticks are told as distances from here, so that they are exact as doubles: a multiple of 2^52, the

@@ -84,6 +84,7 @@ coeval sync ambiguous --pulse PPS:rise:1s > log 2>&1
 for session in s proven untied ambiguous; do
 	start_view $session
 	python3 "$SRC/tests/view/records.py" "$(cat address)" $session
+	[ $session != proven ] || python3 "$SRC/tests/view/messages.py" "$(cat address)" $session
 	kill $viewer
 	wait $viewer
 done

@@ -218,6 +218,19 @@ export class Session {
 		}
 	}
 
+	/** Messages that were sent from..to, by tiles of about that length; none if there are too many to be told apart. */
+	messages(from, to) {
+		const span = 2 ** Math.ceil(Math.log2(to - from)), found = [];
+		for (let i = Math.floor(from / span); i <= Math.floor(to / span); i++) {
+			const tile = this.get(`m${span}/${i}`, async () => (await ask("messages", { from: i * span, to: (i + 1) * span })).json());
+			if (tile && tile.more)
+				return [];
+			if (tile)
+				found.push(...tile.messages);
+		}
+		return found;
+	}
+
 	/** Distance of two records, with its bound and order. */
 	pair(a, b) {
 		const query = { clock: a.row.stream.clock, tick: a.tick, capture: a.capture, clock2: b.row.stream.clock, tick2: b.tick, capture2: b.capture };

@@ -599,6 +599,51 @@ export class Canvas {
 			frame(chosen, this.colour.sel, false);
 	}
 
+	/** Messages: bands as wide as their ends are unsure, from the sender's row to the receiver's. */
+	messages() {
+		const g = this.g, s = this.state, span = s.to - s.from, rows = new Map();
+		for (const group of s.groups) {
+			for (const stream of group.streams)
+				rows.set(stream.index + "/", group.y + HEAD / 2);
+			for (const row of group.rows)
+				if (row.class !== undefined)
+					rows.set(row.stream.index + "/" + row.class, row.y + LANE / 2);
+		}
+		if (s.raw || span > 1e15)
+			return;
+		const y = (stream, cls) => rows.get(stream + "/" + cls) ?? rows.get(stream + "/");
+		const list = s.session.messages(s.from - span / 4, s.to).map(([stream, cls, clock, tick, stream2, cls2, clock2, tick2]) => {
+			const end = (c, t) => {
+				const map = s.map(s.session.clocks[c]);
+				return { x: this.x(map.time(t)), w: Math.max(0, map.bound(t)) / this.pixel };
+			};
+			return { a: end(clock, tick), b: end(clock2, tick2), ya: y(stream, cls), yb: y(stream2, cls2) };
+		}).filter(m => m.ya !== undefined && m.yb !== undefined && m.b.x > LEFT && m.a.x < this.w);
+		const many = list.length > 150, colour = this.colour.dim;
+		for (const { a, b, ya, yb } of list) {
+			const down = yb > ya ? 1 : -1, y1 = ya + 8 * down, y2 = yb - 9 * down;
+			g.fillStyle = alpha(colour, .14);
+			g.beginPath();
+			g.moveTo(a.x - a.w, y1);
+			g.lineTo(a.x + a.w, y1);
+			g.lineTo(b.x + b.w, y2);
+			g.lineTo(b.x - b.w, y2);
+			g.fill();
+			g.strokeStyle = g.fillStyle = alpha(colour, many ? .35 : .85);
+			g.lineWidth = many ? .8 : 1.3;
+			this.line([a.x, y1], [b.x, y2]);
+			if (many)
+				continue;
+			const angle = Math.atan2(y2 - y1, b.x - a.x);
+			g.beginPath();
+			g.moveTo(b.x, y2);
+			g.lineTo(b.x - 8 * Math.cos(angle - .36), y2 - 8 * Math.sin(angle - .36));
+			g.lineTo(b.x - 8 * Math.cos(angle + .36), y2 - 8 * Math.sin(angle + .36));
+			g.fill();
+		}
+		s.messages = list.length;
+	}
+
 	/** The distance that is measured, with its bound. */
 	measure() {
 		const g = this.g, m = this.state.measured;
@@ -689,6 +734,7 @@ export class Canvas {
 		g.beginPath();
 		g.rect(LEFT, top, this.w - LEFT, this.h - top);
 		g.clip();
+		this.messages();
 		this.frames();
 		this.measure();
 		g.restore();
