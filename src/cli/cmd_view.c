@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli.h"
+#include "output.h"
 
 #include <coeval/files.h>
+#include <coeval/out.h>
 #include <coeval/view.h>
 
 #include <fcntl.h>
@@ -13,6 +15,8 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define PICTURE_MAX (64u << 20)
 
 extern char **environ;
 
@@ -71,45 +75,77 @@ static void open_browser(char *url)
 		start(argv, &pid);
 }
 
-/* A picture of @url, by a browser without a window. */
-static int take_picture(const struct request *r, char *url, struct cvl_error *err)
+/* Let a browser without a window make @folder/picture.png of @url. */
+static int take_picture(const struct request *r, const char *folder, char *url,
+			struct cvl_error *err)
 {
 	static const char *const names[] = { "chromium", "chromium-browser", "google-chrome" };
 	char headless[] = "--headless", scroll[] = "--hide-scrollbars",
 	     budget[] = "--virtual-time-budget=20000", sandbox[] = "--no-sandbox",
 	     stages[] = "--run-all-compositor-stages-before-draw";
-	char profile[] = "/tmp/coeval-view-XXXXXX", folder[PATH_MAX], program[40], size[60];
-	char file[PATH_MAX + 40];
+	char program[40], size[60], file[PATH_MAX], profile[PATH_MAX];
 	char *argv[] = { program, headless, scroll, stages, budget, size,
-			 file,    folder,   url,    NULL,   NULL };
+			 file,    profile,  url,    NULL,   NULL };
 	bool started = false;
 	int status = 0;
 	pid_t pid = 0;
 
-	if (!mkdtemp(profile))
-		return cvl_fail_errno(err, "make a directory", profile);
-	snprintf(folder, sizeof(folder), "--user-data-dir=%s", profile);
+	snprintf(profile, sizeof(profile), "--user-data-dir=%s", folder);
+	snprintf(file, sizeof(file), "--screenshot=%s/picture.png", folder);
 	snprintf(size, sizeof(size), "--window-size=%" PRIu64 ",%" PRIu64,
 		 r->width ? r->width : 1600, r->height ? r->height : 900);
-	snprintf(file, sizeof(file), "--screenshot=%s", r->png);
 	if (!geteuid()) /* the browser refuses to run as root with its sandbox */
 		argv[9] = sandbox;
-	unlink(r->png);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !started; i++) {
 		snprintf(program, sizeof(program), "%s", names[i]);
 		started = start(argv, &pid);
 	}
-	if (started)
-		waitpid(pid, &status, 0);
-	cvl_remove_tree(profile, NULL);
 	if (!started)
 		return cvl_fail(
 			err, CVL_E_ENV, CVL_NO_OFFSET,
 			"pictures are made by Chromium, which is not installed; apt-get install chromium");
-	if (status || access(r->png, F_OK))
-		return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
-				"%s: the browser made no picture (status %d)", r->png, status);
-	return 0;
+	waitpid(pid, &status, 0);
+	return status ? cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s ended with status %d", program,
+				 status) :
+			0;
+}
+
+static int copy_picture(const char *folder, const char *path, struct cvl_error *err)
+{
+	char file[PATH_MAX], *bytes;
+	struct cvl_out out;
+	size_t n;
+	int rc;
+
+	snprintf(file, sizeof(file), "%s/picture.png", folder);
+	bytes = cvl_read_whole(file, PICTURE_MAX, &n, err);
+	if (!bytes)
+		return (int)err->code;
+	rc = cvl_out_open(&out, path, err);
+	if (!rc) {
+		cvl_out_bytes(&out, bytes, n);
+		rc = cvl_out_close(&out, err);
+	}
+	free(bytes);
+	return rc;
+}
+
+static int write_picture(const struct request *r, char *url, struct cvl_error *err)
+{
+	char folder[] = "/tmp/coeval-view-XXXXXX";
+	struct output o;
+	int rc;
+
+	if (!mkdtemp(folder))
+		return cvl_fail_errno(err, "make a directory", folder);
+	rc = output_begin(&o, r->png, false, err);
+	if (!rc) {
+		rc = take_picture(r, folder, url, err);
+		rc = rc ? rc : copy_picture(folder, output_path(&o), err);
+		rc = output_end(&o, rc, err);
+	}
+	cvl_remove_tree(folder, NULL);
+	return rc;
 }
 
 #define URL_BYTES 1000
@@ -192,7 +228,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 	if (!rc) {
 		address_of(url, &r, view);
 		if (r.png)
-			rc = take_picture(&r, url, &err);
+			rc = write_picture(&r, url, &err);
 		else
 			serve(&r, url);
 		cvl_view_close(view);
