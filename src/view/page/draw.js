@@ -609,10 +609,12 @@ export class Canvas {
 				if (row.class !== undefined)
 					rows.set(row.stream.index + "/" + row.class, row.y + LANE / 2);
 		}
+		s.links = [];
 		if (s.raw || span > 1e15)
 			return;
 		const y = (stream, cls) => rows.get(stream + "/" + cls) ?? rows.get(stream + "/");
-		const list = s.session.messages(s.from - span / 4, s.to).map(([stream, cls, clock, tick, stream2, cls2, clock2, tick2]) => {
+		s.links = s.session.messages(s.from - span / 4, s.to);
+		const list = s.links.map(([stream, cls, clock, tick, stream2, cls2, clock2, tick2]) => {
 			const end = (c, t) => {
 				const map = s.map(s.session.clocks[c]);
 				return { x: this.x(map.time(t)), w: Math.max(0, map.bound(t)) / this.pixel };
@@ -641,7 +643,6 @@ export class Canvas {
 			g.lineTo(b.x - 8 * Math.cos(angle + .36), y2 - 8 * Math.sin(angle + .36));
 			g.fill();
 		}
-		s.messages = list.length;
 	}
 
 	/** The distance that is measured, with its bound. */

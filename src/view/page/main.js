@@ -12,6 +12,7 @@ const state = {
 	session: null, from: 0, to: 1, top: 0, groups: [], row: null, selected: null, near: [], unclear: [], measured: null,
 	anchor: null, raw: false, quiet: false, follow: false, folded: new Set(), wiggle: null, views: [],
 	blank: 0, waiting: 0, // streams of which nothing, or less than is wanted, was drawn
+	links: [], // messages in view
 	still: location.hash.split("&").includes("still"), // for a picture: nothing moves, and there may be no frames to wait for
 	/** The map that is used now. */
 	map(clock) {
@@ -395,6 +396,7 @@ const keys = {
 	ArrowLeft: () => shift(-1 / 6), ArrowRight: () => shift(1 / 6),
 	ArrowUp: () => nextRow(-1), ArrowDown: () => nextRow(1),
 	",": () => step(state.row || visibleRows()[0], false), ".": () => step(state.row || visibleRows()[0], true),
+	"[": otherEnd, "]": otherEnd,
 	z: () => state.views.length && go(...state.views.pop()),
 	m: () => {
 		state.anchor = state.anchor ? null : state.selected;
@@ -430,6 +432,19 @@ const keys = {
 };
 keys["+"] = keys.w;
 keys["-"] = keys.s;
+
+/** From one end of a message to the other. */
+async function otherEnd() {
+	const e = state.selected, at = (m, k) => e && m[k] === e.row.stream.index && m[k + 1] === e.row.class && m[k + 3] === e.tick;
+	const sent = state.links.find(m => at(m, 0)), got = state.links.find(m => at(m, 4)), end = sent ? sent.slice(4) : got ? got.slice(0, 4) : null;
+	const target = end && visibleRows().find(r => r.stream.index === end[0] && r.class === end[1]);
+	if (!target)
+		return;
+	state.row = target;
+	state.selected = { row: target, tick: end[3] - 1, half: -1 };
+	show(target);
+	await step(target, true);
+}
 
 /** Fold or unfold the rows of a clock; null: of all, or none if any is. */
 function fold(name) {
