@@ -54,6 +54,8 @@ int cvl_out_open(struct cvl_out *o, const char *path, struct cvl_error *err)
 
 static void keep(struct cvl_out *o, const char *p, size_t n)
 {
+	if (!n) /* there may be no room at all */
+		return;
 	if (o->kept_room - o->n_kept < n) {
 		const size_t room = 2 * o->kept_room + n;
 		char *grown = realloc(o->kept, room);

@@ -10,6 +10,7 @@
 #include <coeval/sync.h>
 
 #include "analysis/clocks.h"
+#include "core/out_keep.h"
 #include "lod/blocks.h"
 #include "store/stored.h"
 
@@ -390,17 +391,20 @@ static void put_record(const struct model *m, const struct model_stream *s, stru
 	case CVL_BEGIN:
 	case CVL_END: {
 		struct cvl_out *text = malloc(sizeof(*text));
+		bool good = text;
 
 		cvl_out_printf(o, ",%u,", b->cls[i]);
-		if (text) {
-			cvl_out_init(text, -1, "");
-			if (!cvl_fields_text(text, stream, b, i, NULL))
-				cvl_out_json(o, text->buf, text->n);
-			else
-				cvl_out_text(o, "\"?\"");
-		} else {
-			cvl_out_text(o, "\"?\"");
+		if (good) {
+			out_keep(text, false);
+			good = !cvl_fields_text(text, stream, b, i, NULL);
+			cvl_out_drain(text);
 		}
+		if (good && !text->error)
+			cvl_out_json(o, text->n_kept ? text->kept : "", text->n_kept);
+		else
+			cvl_out_text(o, "\"?\"");
+		if (text)
+			free(text->kept);
 		free(text);
 		break;
 	}
