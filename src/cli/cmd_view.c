@@ -32,18 +32,20 @@ struct request {
 #define AT(member) offsetof(struct request, member)
 
 static const struct cli_option options[] = {
-	{ "port", 'p', "PORT", OPTION_NUMBER, AT(port), "TCP port (default: any that is free)", 1,
+	{ "port", 'p', "PORT", OPTION_NUMBER, AT(port), "TCP port (default: a free one)", 1,
 	  65535 },
-	{ "no-open", 0, NULL, OPTION_FLAG, AT(no_open), "only print the address" },
-	{ "from", 0, "TIME", OPTION_DURATION, AT(from), "begin with this part of the timeline,",
+	{ "no-open", 0, NULL, OPTION_FLAG, AT(no_open),
+	  "print the address, but do not open a browser" },
+	{ "from", 0, "TIME", OPTION_DURATION, AT(from),
+	  "show the timeline from this time on (1.2, 250ms, 10us)",
 	  OPTION_GIVEN(struct request, has_from) },
-	{ "until", 0, "TIME", OPTION_DURATION, AT(until), "up to this time",
+	{ "until", 0, "TIME", OPTION_DURATION, AT(until), "show it up to this time",
 	  OPTION_GIVEN(struct request, has_until) },
 	{ "select", 0, "CLOCK/ROW", OPTION_TEXT, AT(select),
-	  "select the first edge or event of this row in that part" },
+	  "select the first edge or event of this row after --from" },
 	{ .kind = OPTION_HEADING, .what = "Pictures" },
 	{ "png", 0, "FILE", OPTION_FILE, AT(png),
-	  "write a picture of the page, by Chromium, and end" },
+	  "write a picture of the page and exit; needs Chromium" },
 	{ "width", 0, "N", OPTION_NUMBER, AT(width), "of the picture, in pixels (default: 1600)",
 	  400, 10000 },
 	{ "height", 0, "N", OPTION_NUMBER, AT(height), "(default: 900)", 200, 10000 },
@@ -105,8 +107,8 @@ static int take_picture(const struct request *r, const char *folder, char *url,
 			err, CVL_E_ENV, CVL_NO_OFFSET,
 			"pictures are made by Chromium, which is not installed; apt-get install chromium");
 	waitpid(pid, &status, 0);
-	return status ? cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s ended with status %d", program,
-				 status) :
+	return status ? cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
+				 "%s could not make the picture (status %d)", program, status) :
 			0;
 }
 
@@ -176,9 +178,8 @@ static void address_of(char url[URL_BYTES], const struct request *r, const struc
 }
 
 /* Until the user has seen enough. */
-static void serve(const struct request *r, char *url)
+static void serve(const struct request *r, const sigset_t *ends, char *url)
 {
-	sigset_t ends;
 	int number;
 
 	printf("%s\n", url);
@@ -188,8 +189,7 @@ static void serve(const struct request *r, char *url)
 		"from another machine: ssh -L PORT:127.0.0.1:PORT THIS_MACHINE, and open it there\n");
 	if (!r->no_open)
 		open_browser(url);
-	end_signals(&ends);
-	sigwait(&ends, &number);
+	sigwait(ends, &number);
 }
 
 static int run(int argc, char **argv, const struct verb *verb)
@@ -230,7 +230,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 		if (r.png)
 			rc = write_picture(&r, url, &err);
 		else
-			serve(&r, url);
+			serve(&r, &ends, url);
 		cvl_view_close(view);
 	}
 	cvl_session_close(session);

@@ -146,7 +146,8 @@ static int import(struct cvl_session *s, struct cvl_input *in, const char *path,
 	if (rc)
 		return rc;
 	if (importer->in_turn && session_is_beside(s))
-		return cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET, "%s: not in its turn",
+		return cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET,
+				"%s: has to be imported after the files before it",
 				cvl_input_name(in));
 	rc = importer->import(in, s, opts, err);
 	cvl_input_digest(in, digest);

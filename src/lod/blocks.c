@@ -22,7 +22,7 @@
 
 /* ---- a cell ---- */
 
-static inline unsigned char *put_number(unsigned char *w, uint64_t v)
+unsigned char *lod_number_put(unsigned char *w, uint64_t v)
 {
 	for (; v > 127; v >>= 7)
 		*w++ = (unsigned char)(v | 128);
@@ -87,20 +87,20 @@ unsigned char *lod_cell_put(unsigned char *w, const struct cvl_lod_cell *c, uint
 		odd |= (c->sum[n].count & 1) << c->sum[n].track;
 	}
 	levels = (c->before.now ^ odd) != c->after.now || c->before.known != c->after.known;
-	w = put_number(w, distance);
-	w = put_number(w, lines);
+	w = lod_number_put(w, distance);
+	w = lod_number_put(w, lines);
 	for (size_t i = 0; i < n; i++) {
-		w = put_number(w, c->sum[i].count);
-		w = put_number(w, c->sum[i].ticks);
+		w = lod_number_put(w, c->sum[i].count);
+		w = lod_number_put(w, c->sum[i].ticks);
 	}
-	w = put_number(w, (uint64_t)(c->n - n) << 1 | levels);
+	w = lod_number_put(w, (uint64_t)(c->n - n) << 1 | levels);
 	for (size_t i = n; i < c->n; i++) {
 		const struct cvl_lod_sum *s = &c->sum[i];
 
-		w = put_number(w, s->track - track);
-		w = put_number(w, s->count);
+		w = lod_number_put(w, s->track - track);
+		w = lod_number_put(w, s->count);
 		if (s->track == LOD_KINDS + CVL_GAP)
-			w = put_number(w, s->ticks);
+			w = lod_number_put(w, s->ticks);
 		if (has_readings(s->track, channels)) {
 			w = put_double(w, s->min);
 			w = put_double(w, s->max);
@@ -109,8 +109,8 @@ unsigned char *lod_cell_put(unsigned char *w, const struct cvl_lod_cell *c, uint
 		track = s->track;
 	}
 	if (levels) {
-		w = put_number(w, c->after.now);
-		w = put_number(w, c->after.known);
+		w = lod_number_put(w, c->after.now);
+		w = lod_number_put(w, c->after.known);
 	}
 	return w;
 }
@@ -223,8 +223,6 @@ int lod_blocks_put(struct lod_blocks *b, unsigned level, const struct cvl_lod_ce
 				   l->bytes);
 	l->open.last = cell->bucket;
 	l->gap_until = until > l->gap_until ? until : l->gap_until;
-	l->after = cell->after;
-	l->any = true;
 	return l->open.bytes >= BLOCK_BYTES ? close_block(b, l) : 0;
 }
 

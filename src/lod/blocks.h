@@ -34,8 +34,6 @@ struct lod_blocks {
 		unsigned char *bytes;
 		size_t room_bytes;
 		uint64_t gap_until;
-		bool any;
-		struct cvl_levels after;
 	} level[CVL_LOD_LEVELS];
 	struct spill spill;         /* bytes of the full ones, */
 	const unsigned char *bytes; /* or a file's */
@@ -66,6 +64,9 @@ int lod_blocks_read(const struct lod_blocks *b, unsigned level, struct lod_readi
 unsigned char *lod_cell_put(unsigned char *w, const struct cvl_lod_cell *cell, uint64_t distance,
 			    size_t channels);
 size_t lod_cell_room(const struct cvl_lod_cell *cell);
+
+/** A number as in a block, of at most ten bytes. Returns the end. */
+unsigned char *lod_number_put(unsigned char *w, uint64_t v);
 
 /** Tick up to which its gaps last; 0: it has none. */
 uint64_t lod_cell_gap(const struct cvl_lod_cell *cell, unsigned level);

@@ -149,17 +149,9 @@ static int end(struct cvl_lod *l)
 	return rc;
 }
 
-/* How the stream is to be read. */
 static struct cvl_stream_opts options_of(const struct cvl_lod *l)
 {
-	const struct cvl_clock *c = cvl_session_clock(l->s, l->clock);
-	struct cvl_stream_opts o = { .disorder = c->disorder_ticks,
-				     .unfinished = c->unfinished,
-				     .growing = c->growing };
-
-	stored_expect(session_stored(l->s, l->clock), cvl_trace_stream_name(l->trace, l->number),
-		      &o);
-	return o;
+	return session_stream_opts(l->s, l->clock, cvl_trace_stream_name(l->trace, l->number));
 }
 
 /* Read what there is, and if there will be no more, complete and keep it. 1: there was something. */
@@ -389,23 +381,32 @@ static int make_again(struct cvl_lod *l, struct cvl_error *err)
 	return make(l, NULL, err);
 }
 
+/*
+ * Before anything of a file is passed on, what is needed of it is read to see that it is sound. Below
+ * the leaves that is one cell.
+ */
+static int check_kept(struct cvl_lod *l, unsigned level, uint64_t from, uint64_t to,
+		      struct cvl_error *err)
+{
+	const bool below = level < l->build.leaf;
+	const unsigned down = below ? 2 * (l->build.leaf - level) : 0;
+	struct lod_reading r = { .from = from >> down, .to = below ? from >> down : to };
+
+	if (!l->blocks.mapped || !l->build.any || level >= CVL_LOD_LEVELS)
+		return 0;
+	return read_kept(l, below ? l->build.leaf : level, &r, err);
+}
+
 int cvl_lod_read(struct cvl_lod *l, unsigned level, uint64_t from, uint64_t to,
 		 struct cvl_lod_begin *begin,
 		 int (*see)(void *ctx, const struct cvl_lod_cell *cell), void *ctx,
 		 struct cvl_error *err)
 {
-	const struct lod_reading all = { .from = from, .to = to };
-	struct lod_reading r = all;
-	int rc = 0;
+	struct lod_reading r = { .from = from, .to = to, .see = see, .ctx = ctx };
+	int rc = check_kept(l, level, from, to, err);
 
-	/* before anything is passed on, a file is read to see that it is sound */
-	if (l->blocks.mapped)
-		rc = read_range(l, level, &r, err);
 	if (rc == CVL_E_CHECKSUM)
 		rc = make_again(l, err);
-	r = all;
-	r.see = see;
-	r.ctx = ctx;
 	rc = rc ? rc : read_range(l, level, &r, err);
 	*begin = r.begin;
 	return rc;

@@ -228,6 +228,18 @@ void stored_expect(const struct stored *st, const char *file, struct cvl_stream_
 	opts->last = st->sum.last;
 }
 
+struct cvl_stream_opts session_stream_opts(const struct cvl_session *s, size_t clock,
+					   const char *file)
+{
+	const struct cvl_clock *c = cvl_session_clock(s, clock);
+	struct cvl_stream_opts o = { .disorder = c->disorder_ticks,
+				     .unfinished = c->unfinished,
+				     .growing = c->growing };
+
+	stored_expect(session_stored(s, clock), file, &o);
+	return o;
+}
+
 /* ---- session.json and the metadata ---- */
 
 static uint64_t apart(int64_t a, int64_t b)

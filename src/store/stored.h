@@ -48,6 +48,13 @@ void stored_check(const struct stored *st, const char *trace, const struct cvl_r
 /** Set in @opts what reading the stream @file should find. */
 void stored_expect(const struct stored *st, const char *file, struct cvl_stream_opts *opts);
 
+/**
+ * How the stream @file of the trace of clock @clock is read: what it should hold, by how much its
+ * records are out of order, whether it grows or was left unfinished.
+ */
+struct cvl_stream_opts session_stream_opts(const struct cvl_session *s, size_t clock,
+					   const char *file);
+
 /** cvl_session_open() without checking the checksum of session.json, for verification. */
 int session_open_as_it_is(struct cvl_session **s, const char *path, struct cvl_error *err);
 

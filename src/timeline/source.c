@@ -319,17 +319,15 @@ static void stream_opts(const struct cvl_timeline *tl, const struct source *s,
 {
 	const struct opened *t = &tl->trace[s->trace];
 
-	*o = (struct cvl_stream_opts){
-		.strict = tl->opts.strict,
-		.report = tl->opts.report,
-		.disorder = cvl_session_clock(session, t->first)->disorder_ticks,
-		.unfinished = t->unfinished,
-		.growing = tl->live && t->growing,
-		.batch = tl->batch,
-	};
+	*o = session_stream_opts(session, t->first,
+				 s->missing ? s->missing :
+					      cvl_trace_stream_name(t->trace, s->file));
+	o->strict = tl->opts.strict;
+	o->report = tl->opts.report;
+	o->unfinished = t->unfinished;
+	o->growing = tl->live && t->growing;
+	o->batch = tl->batch;
 	tick_range(tl, only_clock(t), o);
-	stored_expect(session_stored(session, t->first),
-		      s->missing ? s->missing : cvl_trace_stream_name(t->trace, s->file), o);
 	if (s->missing && !o->first.count)
 		o->first.count = cvl_session_clock(session, t->first)->base_tick;
 }

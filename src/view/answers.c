@@ -299,43 +299,61 @@ struct cells {
 	struct cvl_out *o;
 	uint64_t next, n;
 	size_t channels;
+	unsigned char *bytes; /* room for one */
+	size_t room;
 };
-
-static unsigned char *put_leb(unsigned char *w, uint64_t v)
-{
-	for (; v > 127; v >>= 7)
-		*w++ = (unsigned char)(v | 128);
-	*w++ = (unsigned char)v;
-	return w;
-}
 
 static int put_cell(void *ctx, const struct cvl_lod_cell *cell)
 {
 	struct cells *c = ctx;
-	unsigned char *bytes = malloc(lod_cell_room(cell));
-	size_t n;
+	const size_t need = lod_cell_room(cell);
 
-	if (!bytes)
-		return CVL_E_NOMEM;
-	if (c->n++ >= CELLS_MAX) {
-		free(bytes);
+	if (c->n++ >= CELLS_MAX)
 		return CVL_E_LIMIT;
+	if (need > c->room) {
+		unsigned char *grown = realloc(c->bytes, need);
+
+		if (!grown)
+			return CVL_E_NOMEM;
+		c->bytes = grown;
+		c->room = need;
 	}
-	n = (size_t)(lod_cell_put(bytes, cell, cell->bucket - c->next, c->channels) - bytes);
-	cvl_out_bytes(c->o, (const char *)bytes, n);
-	free(bytes);
+	cvl_out_bytes(c->o, (const char *)c->bytes,
+		      (size_t)(lod_cell_put(c->bytes, cell, cell->bucket - c->next, c->channels) -
+			       c->bytes));
 	c->next = cell->bucket;
 	return 0;
+}
+
+/* What holds at the begin, which is known last, comes before the cells. */
+static int put_range(const struct model_stream *s, unsigned level, uint64_t from, uint64_t to,
+		     uint64_t base, struct cvl_out *o, struct cvl_out *body, struct cvl_error *err)
+{
+	struct cells c = { .o = body, .next = from };
+	struct cvl_lod_begin begin;
+	unsigned char head[40], *w = head;
+	int rc;
+
+	for (uint32_t i = 0; i < cvl_lod_tracks(s->lod); i++)
+		c.channels += cvl_lod_track(s->lod, i).of == CVL_LOD_CHANNEL;
+	rc = cvl_lod_read(s->lod, level, from, to, &begin, put_cell, &c, err);
+	free(c.bytes);
+	if (rc)
+		return rc == CVL_E_LIMIT ? bad("to", err) : rc;
+	w = lod_number_put(w, begin.levels.now);
+	w = lod_number_put(w, begin.levels.known);
+	w = lod_number_put(w, begin.gap_until > base ? begin.gap_until - base : 0);
+	cvl_out_bytes(o, (const char *)head, (size_t)(w - head));
+	out_join(o, body);
+	return o->error || body->error ? cvl_no_memory(err) : 0;
 }
 
 static int put_cells(struct model *m, const struct view_query *q, struct cvl_out *o,
 		     struct cvl_error *err)
 {
-	struct cvl_lod_begin begin;
 	struct model_stream *s;
-	unsigned char head[40], *w = head;
+	struct cvl_out *body;
 	uint64_t level, from, to, base;
-	struct cells c = { .o = o };
 	int rc = stream_of(m, q, &s, err);
 
 	rc = rc ? rc : number(q, "level", 26, &level, err);
@@ -345,21 +363,16 @@ static int put_cells(struct model *m, const struct view_query *q, struct cvl_out
 		return rc;
 	if (to < from)
 		return bad("to", err);
+	body = malloc(sizeof(*body));
+	if (!body)
+		return cvl_no_memory(err);
+	out_keep(body, false);
 	base = model_base(m, s->clock);
-	from += base >> 2 * level;
-	to += base >> 2 * level;
-	for (uint32_t i = 0; i < cvl_lod_tracks(s->lod); i++)
-		c.channels += cvl_lod_track(s->lod, i).of == CVL_LOD_CHANNEL;
-	rc = cvl_lod_read(s->lod, (unsigned)level, from, from, &begin, NULL, NULL, err);
-	if (rc)
-		return rc;
-	w = put_leb(w, begin.levels.now);
-	w = put_leb(w, begin.levels.known);
-	w = put_leb(w, begin.gap_until > base ? begin.gap_until - base : 0);
-	cvl_out_bytes(o, (const char *)head, (size_t)(w - head));
-	c.next = from;
-	rc = cvl_lod_read(s->lod, (unsigned)level, from, to, &begin, put_cell, &c, err);
-	return rc == CVL_E_LIMIT ? bad("to", err) : rc;
+	rc = put_range(s, (unsigned)level, from + (base >> 2 * level), to + (base >> 2 * level),
+		       base, o, body, err);
+	free(body->kept);
+	free(body);
+	return rc;
 }
 
 /* ---- records ---- */
@@ -427,8 +440,7 @@ static void put_record(const struct model *m, const struct model_stream *s, stru
 static int put_records(struct model *m, const struct view_query *q, struct cvl_out *o,
 		       struct cvl_error *err)
 {
-	struct cvl_stream_opts opts = { 0 };
-	const struct cvl_clock *clock;
+	struct cvl_stream_opts opts;
 	struct cvl_stream *stream;
 	struct model_stream *s;
 	struct cvl_batch b;
@@ -441,15 +453,10 @@ static int put_records(struct model *m, const struct view_query *q, struct cvl_o
 	rc = rc ? rc : number(q, "to", UINT64_C(1) << 53, &to, err);
 	if (rc)
 		return rc;
-	clock = cvl_session_clock(m->session, s->of);
 	base = model_base(m, s->clock);
+	opts = session_stream_opts(m->session, s->of, cvl_trace_stream_name(s->trace, s->number));
 	opts.from.count = base + from;
 	opts.to.count = base + to + 1;
-	opts.disorder = clock->disorder_ticks;
-	opts.unfinished = clock->unfinished;
-	opts.growing = clock->growing;
-	stored_expect(session_stored(m->session, s->of), cvl_trace_stream_name(s->trace, s->number),
-		      &opts);
 	rc = cvl_stream_open(&stream, s->trace, s->number, &opts, err);
 	if (rc)
 		return rc;
@@ -508,7 +515,7 @@ static size_t first_message(const struct messages *m, int64_t ns)
 
 static void put_end(const struct model *m, struct cvl_out *o, const struct message_end *e)
 {
-	cvl_out_printf(o, "%zu,%u,%u,%.0f", model_stream(m, e->stream), e->class, e->clock,
+	cvl_out_printf(o, "%u,%u,%u,%.0f", e->stream, e->class, e->clock,
 		       (double)(int64_t)(e->tick - model_base(m, e->clock)));
 }
 
@@ -607,5 +614,5 @@ int view_answer(struct model *m, const char *what, const struct view_query *quer
 			*type = answers[i].type;
 			return answers[i].put(m, query, o, err);
 		}
-	return cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET, "nothing is called %.40s", what);
+	return cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET, "no such request: %.40s", what);
 }

@@ -203,25 +203,39 @@ int model_refresh(struct model *m, struct cvl_error *err)
 	return 0;
 }
 
-int model_messages(struct model *m, struct cvl_error *err)
-{
-	int rc = m->has_messages ? 0 : messages_find(&m->messages, m->session, err);
-
-	m->has_messages = !rc;
-	return rc;
-}
-
-size_t model_stream(const struct model *m, size_t number)
+/* The stream that the timeline calls @number. */
+static uint32_t stream_of(const struct model *m, size_t number)
 {
 	const char *trace = cvl_trace_path(cvl_timeline_trace(m->tl, number));
 	const char *name = cvl_timeline_stream_name(m->tl, number);
-	size_t i = 0;
+	uint32_t i = 0;
 
 	while (i < m->n &&
 	       (strcmp(cvl_trace_path(m->stream[i].trace), trace) != 0 ||
 		strcmp(cvl_trace_stream_name(m->stream[i].trace, m->stream[i].number), name) != 0))
 		i++;
 	return i;
+}
+
+int model_messages(struct model *m, struct cvl_error *err)
+{
+	const size_t n = cvl_timeline_streams(m->tl);
+	uint32_t *own;
+	int rc;
+
+	if (m->has_messages)
+		return 0;
+	own = calloc(n + 1, sizeof(*own));
+	rc = own ? messages_find(&m->messages, m->session, err) : cvl_no_memory(err);
+	for (size_t i = 0; i < n && !rc; i++)
+		own[i] = stream_of(m, i);
+	for (size_t i = 0; i < m->messages.n && !rc; i++) {
+		m->messages.list[i].from.stream = own[m->messages.list[i].from.stream];
+		m->messages.list[i].to.stream = own[m->messages.list[i].to.stream];
+	}
+	free(own);
+	m->has_messages = !rc;
+	return rc;
 }
 
 uint64_t model_base(const struct model *m, size_t clock)

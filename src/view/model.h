@@ -45,11 +45,8 @@ void model_close(struct model *m);
  */
 int model_refresh(struct model *m, struct cvl_error *err);
 
-/** Find its messages, unless that was done. */
+/** Find its messages, unless that was done; their streams are those of @m. */
 int model_messages(struct model *m, struct cvl_error *err);
-
-/** The stream that the timeline calls @number; m->n: none. */
-size_t model_stream(const struct model *m, size_t number);
 
 /**
  * Ticks are told as distances from here, so that they are exact as doubles: a multiple of 2^52, the

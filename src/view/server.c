@@ -135,7 +135,8 @@ static enum MHD_Result handle(void *ctx, struct MHD_Connection *c, const char *u
 		return MHD_YES;
 	}
 	if (!is_host(v, MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST)))
-		return respond_text(c, MHD_HTTP_MISDIRECTED_REQUEST, "not this host\n");
+		return respond_text(c, MHD_HTTP_MISDIRECTED_REQUEST,
+				    "requests for this host name are not answered\n");
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0)
 		return respond_text(c, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET\n");
 	if (!strncmp(url, data, sizeof(data) - 1)) {

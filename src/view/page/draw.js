@@ -258,7 +258,7 @@ export class Canvas {
 		const { edges, first } = this.edges(row, seen);
 		const points = [], marks = [], boxes = [];
 		const begin = Math.max(LEFT, this.x(seen.map.time(seen.stream.first))), end = Math.min(this.w, this.x(seen.map.time(seen.stream.last)));
-		let level = first, high = 0, inside = 0, at = begin;
+		let level = first, shown = first, high = 0, inside = 0, at = begin; // shown: the level at the end of the view
 		if (begin > this.w)
 			return;
 		row.edges = [];
@@ -270,9 +270,9 @@ export class Canvas {
 				inside++;
 				high += level ? x - at : 0;
 				at = x;
-			} else if (x < LEFT) {
-				at = begin;
 			}
+			if (x < this.w)
+				shown = now;
 			if (x < LEFT - 400 && wide < 400) {
 				points.length = 0;
 				points.push([begin, now]);
@@ -292,7 +292,7 @@ export class Canvas {
 			level = now;
 		}
 		points.push([end, level]);
-		this.sum(row, seen, inside, high + this.rest(edges, first, seen, at, end));
+		this.sum(row, seen, inside, high + (shown ? Math.max(0, end - at) : 0));
 		g.beginPath();
 		g.moveTo(points[0][0], bottom);
 		for (const p of points)
@@ -321,15 +321,6 @@ export class Canvas {
 			g.arc(x, y, 2.3, 0, 7);
 			g.fill();
 		}
-	}
-
-	/** Pixels from the last edge in view to the end for which a line is high. */
-	rest(edges, first, seen, at, end) {
-		let level = first;
-		for (const [tick, now] of edges)
-			if (this.x(seen.map.time(tick)) < this.w)
-				level = now;
-		return level ? Math.max(0, end - at) : 0;
 	}
 
 	/** Columns of how many of a track there are. */
