@@ -106,6 +106,13 @@ struct cvl_check_result {
 
 struct cvl_check_opts {
 	const struct cvl_check_rules *rules; /* must outlive the analysis */
+	/**
+	 * If not NULL, called with each case that was violated or (!@violated) is undecided, as
+	 * soon as that is known. @rule: of the result, with the counts of so far.
+	 */
+	void (*put)(void *ctx, const struct cvl_check_outcome *rule, bool violated,
+		    const struct cvl_check_case *one);
+	void *ctx;
 };
 
 /**

@@ -11,17 +11,33 @@
 #define COEVAL_VIEW_H
 
 #include <coeval/api.h>
+#include <coeval/calls.h>
+#include <coeval/check.h>
 #include <coeval/error.h>
+#include <coeval/flow.h>
+#include <coeval/power.h>
 #include <coeval/session.h>
 
 CVL_BEGIN_DECLS
 
 struct cvl_view;
 
+/**
+ * What is looked for besides losses, calls, tasks and pauses of loops. Each may be NULL, and must
+ * outlive the view; they are used in a thread of its own.
+ */
+struct cvl_view_studies {
+	const struct cvl_calls_config *calls; /* NULL: the built-in rules */
+	const struct cvl_check_rules *rules;
+	const struct cvl_flow_map *flow;
+	const struct cvl_power_opts *power; /* its put, ctx and keep are ignored */
+};
+
 struct cvl_view_opts {
 	uint16_t port; /* 0: any that is free */
 	const struct cvl_report *report;
 	struct cvl_progress progress; /* bytes read to make levels of detail */
+	struct cvl_view_studies studies;
 };
 
 /**

@@ -135,6 +135,7 @@ int model_open(struct model *m, struct cvl_session *session, const struct cvl_vi
 
 	*m = (struct model){ .session = session, .version = 1 };
 	rc = open_all(m, NULL, opts, err);
+	rc = rc ? rc : studies_begin(&m->studies, cvl_session_path(session), &opts->studies, err);
 	if (rc)
 		model_close(m);
 	return rc;
@@ -142,6 +143,7 @@ int model_open(struct model *m, struct cvl_session *session, const struct cvl_vi
 
 void model_close(struct model *m)
 {
+	studies_end(m->studies);
 	for (size_t i = 0; i < m->n; i++)
 		cvl_lod_close(m->stream[i].lod);
 	for (size_t i = 0; i < m->n_traces; i++)
@@ -178,6 +180,8 @@ static int reopen(struct model *m, struct cvl_error *err)
 		was->lod = NULL;
 		lod_move(s->lod, next.session, s->of);
 	}
+	next.studies = m->studies;
+	m->studies = NULL;
 	model_close(m);
 	*m = next;
 	return 0;
@@ -186,9 +190,11 @@ static int reopen(struct model *m, struct cvl_error *err)
 int model_refresh(struct model *m, struct cvl_error *err)
 {
 	struct timespec now[2];
+	bool any;
 
 	when_changed(m->session, now);
-	if (memcmp(now, m->changed, sizeof(now))) {
+	any = memcmp(now, m->changed, sizeof(now)) != 0;
+	if (any) {
 		int rc = reopen(m, err);
 
 		if (rc)
@@ -199,7 +205,10 @@ int model_refresh(struct model *m, struct cvl_error *err)
 
 		if (rc < 0)
 			return rc;
+		any |= rc > 0;
 	}
+	if (any)
+		studies_again(m->studies);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include <coeval/view.h>
 
 #include "view/messages.h"
+#include "view/studies.h"
 
 #include <time.h>
 
@@ -29,6 +30,7 @@ struct model {
 	uint32_t *root;             /* clock -> the first one that is the same */
 	struct messages messages;   /* once they are asked for */
 	bool has_messages;
+	struct studies *studies; /* lives on when it is opened again */
 	struct model_stream *stream;
 	size_t n, room;
 	struct cvl_trace **trace;

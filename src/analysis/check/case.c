@@ -59,29 +59,39 @@ static void fill(struct check *c, const struct monitor *m, struct cvl_check_case
 		out->value_ns = b->ns - a->ns;
 		out->value_bound_ns = occ_bound(c, a, b);
 	}
+	out->event = m->event;
+	out->after = m->after;
+}
+
+/* The @n-th of its verdict. */
+static void tell(struct check *c, struct monitor *m, struct cvl_check_case first[], uint64_t n,
+		 enum cvl_check_reason why, const struct occ *a, const struct occ *b)
+{
+	struct cvl_check_case one;
+
+	m->result->why[why]++;
+	if (n < CVL_CHECK_CASES_MAX || c->opts.put) {
+		fill(c, m, &one, why, a, b);
+		if (n < CVL_CHECK_CASES_MAX)
+			first[n] = one;
+		if (c->opts.put)
+			c->opts.put(c->opts.ctx, m->result, first == m->result->first_violated,
+				    &one);
+	}
+	m->event = m->after = NULL;
 }
 
 void case_violated(struct check *c, struct monitor *m, enum cvl_check_reason why,
 		   const struct occ *a, const struct occ *b)
 {
-	struct cvl_check_outcome *r = m->result;
-
-	if (r->violated < CVL_CHECK_CASES_MAX)
-		fill(c, m, &r->first_violated[r->violated], why, a, b);
-	r->violated++;
+	tell(c, m, m->result->first_violated, m->result->violated++, why, a, b);
 	c->violated = true;
-	r->why[why]++;
 }
 
 void case_unknown(struct check *c, struct monitor *m, enum cvl_check_reason why,
 		  const struct occ *a, const struct occ *b)
 {
-	struct cvl_check_outcome *r = m->result;
-
-	if (r->unknown < CVL_CHECK_CASES_MAX)
-		fill(c, m, &r->first_unknown[r->unknown], why, a, b);
-	r->unknown++;
-	r->why[why]++;
+	tell(c, m, m->result->first_unknown, m->result->unknown++, why, a, b);
 }
 
 /* ---- queues ---- */

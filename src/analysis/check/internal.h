@@ -58,16 +58,17 @@ struct queue {
 struct monitor {
 	const struct check_rule *rule;
 	struct cvl_check_outcome *result;
-	uint32_t *source;   /* of each phrase */
-	bool same_clock;    /* all its sources are on one */
-	bool has_last;      /* `last` is set */
-	bool start_seen;    /* STATE: the start of the stay was observed */
-	bool open;          /* STATE: in the state */
-	bool lost;          /* `last_loss` is set */
-	bool lost_by_start; /* that loss was the start of the capture */
-	bool ended;         /* the capture of one source ended: nothing more is judged */
-	int step;           /* ORDER: the last certain one; -1: none */
-	int64_t reach;      /* monitor_reach() now */
+	uint32_t *source;          /* of each phrase */
+	bool same_clock;           /* all its sources are on one */
+	bool has_last;             /* `last` is set */
+	bool start_seen;           /* STATE: the start of the stay was observed */
+	bool open;                 /* STATE: in the state */
+	bool lost;                 /* `last_loss` is set */
+	bool lost_by_start;        /* that loss was the start of the capture */
+	bool ended;                /* the capture of one source ended: nothing more is judged */
+	int step;                  /* ORDER: the last certain one; -1: none */
+	const char *event, *after; /* ORDER: what the next case is about */
+	int64_t reach;             /* monitor_reach() now */
 	struct occ last, last_loss;
 	struct queue a, b; /* pending, interval, occ or ordered */
 };
@@ -181,6 +182,7 @@ struct check {
 	struct cvl_analysis base;
 	struct cvl_check_result pub;
 	const struct cvl_check_rules *rules;
+	struct cvl_check_opts opts;
 	struct cvl_timeline *tl;
 	struct cvl_check_outcome *result; /* of each rule */
 	struct monitor *monitor;

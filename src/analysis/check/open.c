@@ -242,6 +242,7 @@ int cvl_check_open(struct cvl_analysis **out, struct cvl_timeline *tl,
 		return cvl_no_memory(err);
 	c->base.kind = &kind;
 	c->rules = opts->rules;
+	c->opts = *opts;
 	c->last = INT64_MAX;
 	c->tl = tl;
 	rc = allocate(c) ? cvl_no_memory(err) : check_bind(c, err);

@@ -93,13 +93,11 @@ static void count(struct check *c, struct monitor *m, const struct occ *o)
 
 /* ---- order ---- */
 
-static void say_steps(const struct check_rule *rule, struct cvl_check_case *first, uint64_t n,
-		      int step, int before)
+/* What the next case is about. */
+static void say_steps(struct monitor *m, int step, int before)
 {
-	if (n <= CVL_CHECK_CASES_MAX) {
-		first[n - 1].event = rule->phrase[step].text;
-		first[n - 1].after = rule->phrase[before].text;
-	}
+	m->event = m->rule->phrase[step].text;
+	m->after = m->rule->phrase[before].text;
 }
 
 /*
@@ -112,17 +110,15 @@ static void close_cluster(struct check *c, struct monitor *m, size_t n)
 	int steps = (int)m->rule->n_phrases, step = first->step;
 
 	if (n > 1) {
+		say_steps(m, ((struct ordered *)queue_at(&m->a, 1))->step, step);
 		case_unknown(c, m, CVL_CHECK_BOUNDS, &first->o, NULL);
-		say_steps(m->rule, m->result->first_unknown, m->result->unknown,
-			  ((struct ordered *)queue_at(&m->a, 1))->step, step);
 		step = -1;
 	} else if (m->step >= 0) {
 		if (step == (m->step + 1) % steps) {
 			case_held(m);
 		} else {
+			say_steps(m, step, m->step);
 			case_violated(c, m, CVL_CHECK_WRONG_ORDER, &first->o, NULL);
-			say_steps(m->rule, m->result->first_violated, m->result->violated, step,
-				  m->step);
 		}
 	}
 	m->step = step;
