@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * A local page on which a session can be looked at: a small HTTP server, bound to 127.0.0.1, and
- * the page that it serves. The session is only read.
+ * the page that it serves. The session is only read, but for notes (coeval/annotations.h), unless the
+ * view is read-only, and levels of detail (coeval/lod.h).
  *
  * The address has a secret in its fragment, which browsers send to nobody; the page sends it as a
  * header with each request for data, and what comes without it, or under another host's name, is
@@ -38,6 +39,7 @@ struct cvl_view_opts {
 	const struct cvl_report *report;
 	struct cvl_progress progress; /* bytes read to make levels of detail */
 	struct cvl_view_studies studies;
+	bool read_only; /* nobody can make notes */
 };
 
 /**

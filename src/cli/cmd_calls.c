@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "calls/config.h"
 #include "calls/view.h"
 
 #define DRAWN 200000 /* of each kind, on a page */
@@ -12,10 +13,7 @@
 struct request {
 	struct cvl_timeline_opts opts;
 	struct cvl_calls_config *config;
-	const char *rules, *names;
-	char *program;
-	const char *match[CVL_RULES_MAX];
-	size_t n_match;
+	struct calls_options calls;
 	const char *session, *chosen, *svg, *html;
 	unsigned top;
 	bool json, folded;
@@ -75,7 +73,7 @@ static void warn_of_program(const struct calls_view *v, const struct request *r)
 		&problem, CVL_E_MISMATCH, CVL_NO_OFFSET,
 		"%s: no address of the trace lies in its code (0x%llx is the first): is it the program that ran? One that is position-independent is "
 		"loaded somewhere else each time: --elf FILE@ADDRESS, with the address of its first mapping",
-		r->program, (unsigned long long)v->r->first_address);
+		r->calls.program, (unsigned long long)v->r->first_address);
 	cvl_tell(r->opts.report, &problem);
 }
 
@@ -130,46 +128,10 @@ static int print_rules(void)
 	return cli_flush();
 }
 
-/* FILE, or FILE@ADDRESS. */
-static int open_program(struct request *r, struct cvl_error *err)
-{
-	char *text = r->program, *at = strrchr(text, '@'), *end = text;
-	uint64_t loaded = 0;
-
-	if (at && !strncmp(at, "@0x", 3))
-		loaded = strtoull(at + 1, &end, 16);
-	if (end > text && !*end)
-		*at = '\0';
-	else
-		loaded = 0; /* part of the name */
-	return cvl_calls_config_program(r->config, text, loaded, err);
-}
-
-/* Read the given files. */
-static int load(struct request *r, struct cvl_error *err)
-{
-	int rc = r->rules ? cvl_calls_config_rules(r->config, r->rules, err) : 0;
-
-	if (!rc && r->names)
-		rc = cvl_calls_config_names(r->config, r->names, err);
-	if (!rc && r->program)
-		rc = open_program(r, err);
-	for (size_t i = 0; i < r->n_match && !rc; i++)
-		rc = cvl_calls_config_messages(r->config, r->match[i], err);
-	return rc;
-}
-
 #define AT(member) offsetof(struct request, member)
 
 static const struct cli_option options[] = {
-	{ "rules", 0, "FILE", OPTION_FILE, AT(rules),
-	  "events that are begins, ends and switches (YAML); \"help\" prints those built in" },
-	{ "names", 0, "FILE", OPTION_FILE, AT(names),
-	  "names of addresses and numbers: lines `ADDRESS NAME`, as nm prints them" },
-	{ "elf", 0, "FILE[@ADDRESS]", OPTION_FILE, AT(program),
-	  "names of addresses from this program, which was loaded at ADDRESS (0x...)" },
-	{ "match", 0, "RULE", OPTION_FILE, OPTION_MANY(struct request, match, n_match),
-	  .what = "messages by this rule or file of rules too, besides those of the synchronisation; may be repeated" },
+	CALLS_OPTIONS(struct request, calls),
 	{ "path", 0, "[NODE.]GLOB", OPTION_TEXT, AT(chosen),
 	  "critical path of the longest span of this name (default: of the longest of all)" },
 	RANGE_OPTIONS(AT(opts)),
@@ -205,7 +167,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 	status = options_read(verb, &r, argc, argv, &operands);
 	if (status < 0 && r.json && r.folded)
 		status = cli_usage(verb, "--json and --folded exclude each other");
-	if (status < 0 && load(&r, &err))
+	if (status < 0 && calls_options_load(&r.calls, r.config, &err))
 		status = cli_fail(&err);
 	if (status < 0) {
 		r.session = operands.v[0];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli.h"
 #include "output.h"
+#include "view/ask.h"
 
 #include <coeval/files.h>
 #include <coeval/out.h>
@@ -22,8 +23,9 @@ extern char **environ;
 
 struct request {
 	uint64_t port;
-	bool no_open;
+	bool no_open, read_only;
 	const char *png, *select;
+	struct view_ask ask;
 	uint64_t width, height;
 	int64_t from, until;
 	bool has_from, has_until;
@@ -43,6 +45,8 @@ static const struct cli_option options[] = {
 	  OPTION_GIVEN(struct request, has_until) },
 	{ "select", 0, "CLOCK/ROW", OPTION_TEXT, AT(select),
 	  "select the first edge or event of this row after --from" },
+	{ "read-only", 0, NULL, OPTION_FLAG, AT(read_only), "let nobody write notes" },
+	VIEW_ASK_OPTIONS(struct request, ask),
 	{ .kind = OPTION_HEADING, .what = "Pictures" },
 	{ "png", 0, "FILE", OPTION_FILE, AT(png),
 	  "write a picture of the page and exit; needs Chromium" },
@@ -208,14 +212,21 @@ static int run(int argc, char **argv, const struct verb *verb)
 
 	if (rc >= 0)
 		return rc;
+	rc = view_ask_check(verb, &r.ask);
+	if (rc >= 0)
+		return rc;
 	if (r.select && strlen(r.select) > SELECT_BYTES)
 		return cli_usage(verb,
 				 "--select takes a clock and a row of it, such as node1/SEND");
 	problems_init(&problems);
 	progress_init(&progress, operands.v[0]);
-	rc = cvl_session_open(&session, operands.v[0], &problems.report, &err);
-	if (rc)
+	rc = view_ask_load(&r.ask, &opts.studies, &problems.report, &err);
+	rc = rc ? rc : cvl_session_open(&session, operands.v[0], &problems.report, &err);
+	if (rc) {
+		view_ask_free(&r.ask);
 		return cli_fail(&err);
+	}
+	opts.read_only = r.read_only;
 	opts.port = (uint16_t)r.port;
 	opts.report = &problems.report;
 	opts.progress = (struct cvl_progress){ progress_show, &progress };
@@ -234,6 +245,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 		cvl_view_close(view);
 	}
 	cvl_session_close(session);
+	view_ask_free(&r.ask);
 	return cli_end(rc, &err, &problems);
 }
 

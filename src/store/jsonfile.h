@@ -14,6 +14,7 @@
 #define JSONFILE_SESSION 1
 #define JSONFILE_SYNC 2
 #define JSONFILE_CALIBRATION 1
+#define JSONFILE_ANNOTATIONS 1
 
 /**
  * Replace @path with @root and its checksum; takes ownership of @root. Reals get @digits digits (0:

@@ -2,6 +2,7 @@
 /* Traces added to a session unchanged, from directories or other sessions. */
 #include "store/session_internal.h"
 
+#include "store/annotations.h"
 #include "store/hash.h"
 
 #include <errno.h>
@@ -186,8 +187,9 @@ int cvl_session_join(struct cvl_session *s, const struct cvl_session *from, bool
 		else if (c.foreign && !*c.hash && !c.unfinished)
 			rc = session_seal(e, &each, err);
 	}
+	rc = rc ? rc : session_save(s, err);
 	if (!rc)
-		return session_save(s, err);
+		return annotations_join(s, from, first, err);
 	session_take_back(s, first);
 	s->epoch = epoch;
 	return rc;

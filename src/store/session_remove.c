@@ -303,7 +303,8 @@ int cvl_session_clean(struct cvl_session *s, bool (*see)(void *ctx, const char *
 		      struct cvl_error *err)
 {
 	static const char *const files[] = { "session.json.new", "sync.json.new",
-					     "calibration.json.new", "truth.json.new" };
+					     "calibration.json.new", "truth.json.new",
+					     "annotations.json.new" };
 	char path[CVL_PATH_MAX];
 	int rc = clean_traces(s, see, ctx, err);
 

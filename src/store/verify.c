@@ -464,6 +464,9 @@ int cvl_verify_session(struct cvl_verify **out, const char *path,
 				&part, err);
 	if (!rc)
 		rc = check_maps(&j, "truth.json", cvl_truth_load, err);
+	if (!rc)
+		rc = check_file(&j, "annotations.json", "coeval_annotations", JSONFILE_ANNOTATIONS,
+				&part, err);
 	cvl_session_close(j.session);
 	for (size_t i = 0; i < j.v->n; i++)
 		j.v->problems += j.v->part[i].problems;

@@ -207,6 +207,8 @@ int put_session(struct model *m, const struct view_query *q, struct cvl_out *o,
 	cvl_out_char(o, '{');
 	put_number(o, "version", m->version);
 	put_text(o, "path", cvl_session_path(m->session));
+	put_member(o, "read_only");
+	cvl_out_text(o, m->read_only ? "true" : "false");
 	put_member(o, "zero_unix_ns");
 	cvl_out_printf(o, "\"%" PRId64 "\"", cvl_session_epoch(m->session));
 	put_number(o, "from", from > to ? 0 : from);
@@ -235,6 +237,7 @@ int put_news(struct model *m, const struct view_query *q, struct cvl_out *o, str
 		return rc;
 	cvl_out_char(o, '{');
 	put_number(o, "version", m->version);
+	put_number(o, "noted", (int64_t)notes_changed(m));
 	put_member(o, "streams");
 	cvl_out_char(o, '[');
 	for (size_t i = 0; i < m->n; i++) {
@@ -310,6 +313,8 @@ int view_answer(struct model *m, const char *what, const struct view_query *quer
 		{ "pair", JSON, put_pair },           { "news", JSON, put_news },
 		{ "messages", JSON, put_messages },   { "found", JSON, put_found },
 		{ "intervals", JSON, put_intervals }, { "area", JSON, put_area },
+		{ "notes", JSON, put_notes },         { "note", JSON, put_note },
+		{ "search", JSON, put_search },
 	};
 
 	for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++)

@@ -9,8 +9,17 @@
  *   records   stream, from, to: JSON: levels at the begin, and the records: tick, kind, half-width
  *             (-1: unknown), what of it the capture could not resolve, and what depends on the kind
  *   news      JSON: the version, which changes with clocks and maps, and [stream, first, last] of those that grow
- *   messages  from, to: JSON: those sent in [from, to) ns: stream, class, clock and tick of both ends
+ *   messages  from, to: JSON: those sent in [from, to) ns: stream, class, clock and tick of both ends; of many those with the
+ *             same ends as one: the first, how many, and the last
  *   pair      clock, tick, capture, clock2, tick2, capture2: JSON: their distance with its bound, and their order
+ *   found     have, wait: JSON: what analyses found, unless its version is the one of @have, and how far they are; with wait, once
+ *             there is anything
+ *   intervals version, row, from, to, width: JSON: intervals of a row: depth, begin, end, name, marks, half-width, that of the
+ *             length; those shorter than width as one: how many, the longest's name and ns, the share of the name
+ *   area      stream, track, from, to: JSON: what a track adds up to between two times
+ *   search    words, from: JSON: the first event with these words, or from where on to go on
+ *   notes     JSON: notes and saved views
+ *   note      clock, from, to, text, look, or drop: add one, or remove it
  */
 #ifndef VIEW_ANSWERS_H
 #define VIEW_ANSWERS_H
@@ -23,6 +32,7 @@
 struct view_query {
 	const char *(*get)(void *ctx, const char *name);
 	void *ctx;
+	bool changes; /* it came by POST */
 };
 
 /**

@@ -9,7 +9,10 @@ typedef int put_fn(struct model *m, const struct view_query *q, struct cvl_out *
 		   struct cvl_error *err);
 
 put_fn put_session, put_map, put_news, put_cells, put_records, put_messages, put_pair, put_found,
-	put_intervals, put_area;
+	put_intervals, put_area, put_notes, put_note, put_search;
+
+/** Another number whenever the notes are others; 0: there are none. */
+uint64_t notes_changed(const struct model *m);
 
 /** CVL_E_USAGE: @name is missing or out of range. */
 int ask_bad(const char *name, struct cvl_error *err);

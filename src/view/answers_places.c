@@ -8,6 +8,7 @@
 #include "view/area.h"
 
 #define SENT_MAX 2000 /* messages of one answer; more are bundled, */
+#define WAIT_S 10     /* for analyses, of who waits for them */
 #define BUNDLES 24    /* those of this part of its time */
 
 /* ---- messages ---- */
@@ -211,18 +212,22 @@ static void put_problem(const struct study_problem *p, struct cvl_out *o)
 
 int put_found(struct model *m, const struct view_query *q, struct cvl_out *o, struct cvl_error *err)
 {
+	const struct study_result *r;
 	double done;
-	const struct study_result *r = studies_result(m->studies, &done);
 	uint64_t have;
 	int rc = ask_number(q, "have", UINT32_MAX, &have, err);
 
 	if (rc)
 		return rc;
+	if (q->get(q->ctx, "wait"))
+		studies_wait(m->studies, WAIT_S);
+	r = studies_result(m->studies, &done);
 	cvl_out_char(o, '{');
 	put_number(o, "version", r->version);
 	put_real(o, "done", done);
 	if (have != r->version) {
 		put_number(o, "left_out", (int64_t)r->all.left_out);
+		put_number(o, "no_longer", r->all.no_longer);
 		put_member(o, "problems");
 		cvl_out_char(o, '[');
 		for (size_t i = 0; i < r->n_problems; i++)

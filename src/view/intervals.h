@@ -57,6 +57,7 @@ struct intervals {
 	struct found *found;
 	size_t n_found, room_found;
 	uint64_t left_out; /* intervals beyond the limit: the shortest */
+	int64_t no_longer; /* ns, than this */
 };
 
 void intervals_free(struct intervals *all);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <coeval/array.h>
 #include <coeval/files.h>
@@ -133,7 +134,10 @@ int model_open(struct model *m, struct cvl_session *session, const struct cvl_vi
 {
 	int rc;
 
-	*m = (struct model){ .session = session, .version = 1 };
+	*m = (struct model){ .session = session,
+			     .version = 1,
+			     .read_only =
+				     opts->read_only || access(cvl_session_path(session), W_OK) };
 	rc = open_all(m, NULL, opts, err);
 	rc = rc ? rc : studies_begin(&m->studies, cvl_session_path(session), &opts->studies, err);
 	if (rc)
@@ -162,7 +166,7 @@ void model_close(struct model *m)
 static int reopen(struct model *m, struct cvl_error *err)
 {
 	const struct cvl_view_opts quiet = { 0 };
-	struct model next = { .version = m->version + 1 };
+	struct model next = { .version = m->version + 1, .read_only = m->read_only };
 	int rc = cvl_session_open(&next.own, cvl_session_path(m->session), NULL, err);
 
 	next.session = next.own;
@@ -212,11 +216,10 @@ int model_refresh(struct model *m, struct cvl_error *err)
 	return 0;
 }
 
-/* The stream that the timeline calls @number. */
-static uint32_t stream_of(const struct model *m, size_t number)
+uint32_t model_stream(const struct model *m, const struct cvl_timeline *tl, size_t number)
 {
-	const char *trace = cvl_trace_path(cvl_timeline_trace(m->tl, number));
-	const char *name = cvl_timeline_stream_name(m->tl, number);
+	const char *trace = cvl_trace_path(cvl_timeline_trace(tl, number));
+	const char *name = cvl_timeline_stream_name(tl, number);
 	uint32_t i = 0;
 
 	while (i < m->n &&
@@ -237,7 +240,7 @@ int model_messages(struct model *m, struct cvl_error *err)
 	own = calloc(n + 1, sizeof(*own));
 	rc = own ? messages_find(&m->messages, m->session, err) : cvl_no_memory(err);
 	for (size_t i = 0; i < n && !rc; i++)
-		own[i] = stream_of(m, i);
+		own[i] = model_stream(m, m->tl, i);
 	for (size_t i = 0; i < m->messages.n && !rc; i++) {
 		m->messages.list[i].from.stream = own[m->messages.list[i].from.stream];
 		m->messages.list[i].to.stream = own[m->messages.list[i].to.stream];

@@ -26,6 +26,7 @@ struct model {
 	struct cvl_session *own;    /* the same, opened again since its files changed; or NULL */
 	struct timespec changed[2]; /* session.json and sync.json, when it was opened */
 	unsigned version;           /* how often it was opened */
+	bool read_only;             /* no notes are made */
 	struct cvl_timeline *tl;    /* for maps and bounds */
 	uint32_t *root;             /* clock -> the first one that is the same */
 	struct messages messages;   /* once they are asked for */
@@ -46,6 +47,9 @@ void model_close(struct model *m);
  * is opened again, with another version; indexes then mean others.
  */
 int model_refresh(struct model *m, struct cvl_error *err);
+
+/** The stream of @m that @tl, a timeline of its session, calls @number; @m->n: none. */
+uint32_t model_stream(const struct model *m, const struct cvl_timeline *tl, size_t number);
 
 /** Find its messages, unless that was done; their streams are those of @m. */
 int model_messages(struct model *m, struct cvl_error *err);

@@ -12,6 +12,8 @@ const struct page_file *page_find(const char *url)
 		{ "/main.js", script, view_main_js, &view_main_js_bytes },
 		{ "/data.js", script, view_data_js, &view_data_js_bytes },
 		{ "/draw.js", script, view_draw_js, &view_draw_js_bytes },
+		{ "/lanes.js", script, view_lanes_js, &view_lanes_js_bytes },
+		{ "/panel.js", script, view_panel_js, &view_panel_js_bytes },
 		{ "/time.js", script, view_time_js, &view_time_js_bytes },
 	};
 

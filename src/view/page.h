@@ -15,8 +15,8 @@ struct page_file {
 const struct page_file *page_find(const char *url);
 
 extern const unsigned char view_html[], view_css[], view_main_js[], view_data_js[], view_draw_js[],
-	view_time_js[];
+	view_lanes_js[], view_panel_js[], view_time_js[];
 extern const size_t view_html_bytes, view_css_bytes, view_main_js_bytes, view_data_js_bytes,
-	view_draw_js_bytes, view_time_js_bytes;
+	view_draw_js_bytes, view_lanes_js_bytes, view_panel_js_bytes, view_time_js_bytes;
 
 #endif

@@ -88,9 +88,10 @@ static const char *parameter(void *connection, const char *name)
 	return MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, name);
 }
 
-static enum MHD_Result respond_data(struct cvl_view *v, struct MHD_Connection *c, const char *what)
+static enum MHD_Result respond_data(struct cvl_view *v, struct MHD_Connection *c, const char *what,
+				    bool changes)
 {
-	const struct view_query query = { parameter, c };
+	const struct view_query query = { parameter, c, changes };
 	struct cvl_out *o = malloc(sizeof(*o));
 	const char *type = "text/plain; charset=utf-8";
 	struct cvl_error err;
@@ -124,6 +125,7 @@ static enum MHD_Result handle(void *ctx, struct MHD_Connection *c, const char *u
 	static const char data[] = "/api/";
 	struct cvl_view *v = ctx;
 	const struct page_file *file;
+	bool changes;
 
 	(void)version, (void)upload;
 	if (!*state) { /* the headers are there, a body may follow */
@@ -137,14 +139,15 @@ static enum MHD_Result handle(void *ctx, struct MHD_Connection *c, const char *u
 	if (!is_host(v, MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST)))
 		return respond_text(c, MHD_HTTP_MISDIRECTED_REQUEST,
 				    "requests for this host name are not answered\n");
-	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0)
+	changes = !strcmp(method, MHD_HTTP_METHOD_POST) && !strcmp(url, "/api/note");
+	if (!changes && strcmp(method, MHD_HTTP_METHOD_GET) != 0)
 		return respond_text(c, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET\n");
 	if (!strncmp(url, data, sizeof(data) - 1)) {
 		if (!is_token(v, MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Coeval-Token")))
 			return respond_text(
 				c, MHD_HTTP_FORBIDDEN,
 				"open the whole address that coeval view printed, with what follows the #\n");
-		return respond_data(v, c, url + sizeof(data) - 1);
+		return respond_data(v, c, url + sizeof(data) - 1, changes);
 	}
 	file = page_find(url);
 	if (!file)

@@ -106,7 +106,7 @@ static int64_t now_ns(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static void rest(struct studies *s, int64_t ns)
+static struct timespec later(int64_t ns)
 {
 	struct timespec t;
 
@@ -114,6 +114,13 @@ static void rest(struct studies *s, int64_t ns)
 	ns += t.tv_nsec;
 	t.tv_sec += (time_t)(ns / 1000000000);
 	t.tv_nsec = (long)(ns % 1000000000);
+	return t;
+}
+
+static void rest(struct studies *s, int64_t ns)
+{
+	const struct timespec t = later(ns);
+
 	while (!s->end && !pthread_cond_timedwait(&s->wake, &s->lock, &t))
 		;
 }
@@ -138,6 +145,7 @@ static void *work(void *ctx)
 			free_result(s->next);
 			r->version = ++s->version;
 			s->next = r;
+			pthread_cond_broadcast(&s->wake);
 		} else {
 			free_result(r);
 		}
@@ -197,6 +205,16 @@ void studies_again(struct studies *s)
 	pthread_mutex_lock(&s->lock);
 	s->again = true;
 	pthread_cond_broadcast(&s->wake);
+	pthread_mutex_unlock(&s->lock);
+}
+
+void studies_wait(struct studies *s, int seconds)
+{
+	const struct timespec t = later((int64_t)seconds * 1000000000);
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->version && !pthread_cond_timedwait(&s->wake, &s->lock, &t))
+		;
 	pthread_mutex_unlock(&s->lock);
 }
 

@@ -37,6 +37,9 @@ void studies_end(struct studies *s);
 /** The session changed: they are made again, but for no more than a fifth of the time. */
 void studies_again(struct studies *s);
 
+/** Wait for the first, but no longer than so many seconds. */
+void studies_wait(struct studies *s, int seconds);
+
 /** The newest, valid until the next call. @done: how far they are, 0 to 1; 1: nothing is under way. */
 const struct study_result *studies_result(struct studies *s, double *done);
 

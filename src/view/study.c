@@ -48,6 +48,8 @@ static void add(struct study *s, uint32_t row, struct interval i)
 	}
 	if (s->n++ >= INTERVALS_MOST) {
 		s->all->left_out++;
+		if (i.to - i.from > s->all->no_longer)
+			s->all->no_longer = i.to - i.from;
 		return;
 	}
 	i.begin = tick_of(s, s->all->row[row].clock, i.from);

@@ -176,6 +176,13 @@ static bool tell(struct threads *t)
 	return true;
 }
 
+static void leave_out(struct intervals *all, const struct cvl_calls_list *l)
+{
+	all->left_out += l->left_out;
+	if (l->left_out && l->shortest > all->no_longer)
+		all->no_longer = l->shortest;
+}
+
 static int take(struct intervals *all, const struct cvl_timeline *tl, const struct cvl_analysis *a,
 		struct cvl_error *err)
 {
@@ -189,8 +196,9 @@ static int take(struct intervals *all, const struct cvl_timeline *tl, const stru
 	t.away = calloc(3 * (r->n_threads + 1), sizeof(*t.away));
 	good = t.row && t.states && t.function && t.away && make_rows(&t) && name_functions(&t) &&
 	       add_spans(&t) && add_states(&t) && tell(&t);
-	all->left_out +=
-		r->kept->spans.left_out + r->kept->slices.left_out + r->kept->aways.left_out;
+	leave_out(all, &r->kept->spans);
+	leave_out(all, &r->kept->slices);
+	leave_out(all, &r->kept->aways);
 	free(t.row);
 	free(t.states);
 	free(t.function);

@@ -5,9 +5,9 @@ import { ClockMap } from "./time.js";
 
 const token = location.hash.slice(1).split("&")[0];
 
-/** @param {string} what @param {any} [query] */
-async function ask(what, query) {
-	const reply = await fetch("api/" + what + "?" + new URLSearchParams(query || {}), { headers: { "Coeval-Token": token } });
+/** @param {string} what @param {any} [query] @param {string} [method] */
+async function ask(what, query, method) {
+	const reply = await fetch("api/" + what + "?" + new URLSearchParams(query || {}), { method: method || "GET", headers: { "Coeval-Token": token } });
 	if (!reply.ok)
 		throw new Error((await reply.text()).trim() || reply.statusText);
 	return reply;
@@ -147,6 +147,8 @@ export class Session {
 		/** @type {Map<string, any>} */
 		this.kept = new Map();
 		this.asked = new Set();
+		/** @type {{version: number, done: number, rows: any[], names: string[], places: any[], problems: string[][], left_out: number}} */
+		this.found = { version: 0, done: 0, rows: [], names: [], places: [], problems: [], left_out: 0 };
 	}
 
 	async open() {
@@ -191,6 +193,7 @@ export class Session {
 	async news() {
 		const told = await (await ask("news")).json();
 		let any = 0;
+		this.noted = told.noted;
 		if (told.version !== this.version)
 			return 2;
 		for (const [index, first, last] of told.streams) {
@@ -229,6 +232,68 @@ export class Session {
 				found.push(...tile.messages);
 		}
 		return found;
+	}
+
+	/** Told intervals of a row in a part of the timeline, in parts of about two pixels. @returns {{list: any[][], all: boolean}} */
+	intervals(lane, from, to, pixel) {
+		const level = Math.max(0, Math.round(Math.log(2 * pixel) / Math.log(4))), width = 4 ** level, span = 256 * width, list = [], had = new Set();
+		let all = true;
+		for (let i = Math.floor(from / span); i <= Math.floor(to / span); i++) {
+			const tile = this.get(`i${this.found.version}/${lane.index}/${level}/${i}`, () => this.askIntervals(lane, i * span, (i + 1) * span, width));
+			if (tile === undefined)
+				all = false;
+			for (const t of tile || []) { // a long one is in several tiles
+				const key = t[0] + "/" + t[1] + "/" + t[2];
+				if (!had.has(key))
+					list.push(t);
+				had.add(key);
+			}
+		}
+		return { list, all };
+	}
+
+	async askIntervals(lane, from, to, width) {
+		return (await (await ask("intervals", { version: this.found.version, row: lane.index, from, to, width })).json()).list || [];
+	}
+
+	/** What analyses found, if it is newer than what is known. @param {boolean} [wait] until there is anything @returns {Promise<boolean>} */
+	async look(wait) {
+		const told = await (await ask("found", { have: this.found.version, ...(wait ? { wait: 1 } : {}) })).json(), was = this.found;
+		this.found.done = told.done;
+		if (told.version === was.version)
+			return false;
+		this.found = { ...told,
+			rows: told.rows.map(([of, name, clock, depths, states, n], index) => ({ of, name, clock, depths, states, n, index })),
+			places: told.found.map(([of, text, clock, row, from, to, bad]) => ({ of, text, clock, row, from, to, bad })) };
+		return true;
+	}
+
+	/** Sums of a row between two times; nothing until they are there. */
+	area(row, from, to) {
+		const track = row.line !== undefined ? row.line : row.channel !== undefined ? CHANNELS + row.channel : row.class !== undefined ? row.stream.classes + row.class : -1;
+		if (track < 0)
+			return null;
+		const query = { stream: row.stream.index, track, from: Math.round(from), to: Math.round(to) };
+		return this.get("a" + Object.values(query).join("/") + "/" + row.stream.last, async () => (await ask("area", query)).json());
+	}
+
+	/** The first event from @ns on whose text has @words, looked for as far as it takes. @param {(ns: number) => void} at told how far */
+	async search(words, ns, at) {
+		for (let from = Math.floor(ns);;) {
+			const told = await (await ask("search", { words, from })).json();
+			if (!told.more)
+				return told.hit;
+			at(from = told.more);
+		}
+	}
+
+	async notes() {
+		return (await (await ask("notes")).json()).annotations;
+	}
+
+	/** Add a note; or, with its number alone, remove it. */
+	async note(note) {
+		return (await (await ask("note", note, "POST")).json()).annotations;
 	}
 
 	/** Distance of two records, with its bound and order. */

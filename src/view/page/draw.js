@@ -2,10 +2,13 @@
 // Rows on the canvas.
 
 import { CHANNELS, GAPS, KINDS } from "./data.js";
+import { drawBus, drawLane } from "./lanes.js";
 import { bound, duration, lower } from "./time.js";
 
 export const LEFT = 184, OVERVIEW = 104, AXIS = 30, HEAD = 28, LANE = 26;
 const SANS = 'px system-ui, "DejaVu Sans", sans-serif', MONO = 'px ui-monospace, "DejaVu Sans Mono", monospace';
+/** Of clocks, in turn. */
+export const COLOURS = ["n0", "n1", "n2", "n3", "n4", "n5"];
 const NEARBY = 300; // pixels
 const SHADES = 16;
 /** A stream with more records in view, or over more tiles of them, is drawn by its sums. */
@@ -36,10 +39,32 @@ export class Canvas {
 		this.sums = new WeakMap();
 	}
 
+	get left() {
+		return LEFT;
+	}
+
+	alpha(colour, a) {
+		return alpha(colour, a);
+	}
+
+	get label() {
+		return "11" + SANS;
+	}
+
+	get small() {
+		return "9" + SANS;
+	}
+
+	/** What is in view of a clock, as ns of the synchronised timeline. */
+	known(clock) {
+		const map = this.state.map(clock);
+		return [clock.map.time(map.at(this.state.from)), clock.map.time(map.at(this.state.to))];
+	}
+
 	/** Theme and size may have changed. */
 	fit() {
 		const style = getComputedStyle(document.documentElement), ratio = devicePixelRatio || 1;
-		for (const name of ["ink", "dim", "faint", "paper", "panel", "line", "grid", "sel", "maybe", "maybe-paper", "sure", "n0", "n1", "n2", "n3", "n4", "n5"])
+		for (const name of ["ink", "dim", "faint", "paper", "panel", "line", "grid", "sel", "maybe", "maybe-paper", "sure", ...COLOURS])
 			this.colour[name] = style.getPropertyValue("--" + name).trim();
 		this.w = this.canvas.clientWidth;
 		this.h = this.canvas.clientHeight;
@@ -323,12 +348,11 @@ export class Canvas {
 		}
 	}
 
-	/** Columns of how many of a track there are. */
-	density(row, seen, track, colour) {
+	/** Columns of how many of some tracks there are. */
+	density(row, seen, tracks, colour) {
 		const g = this.g, bottom = row.y + LANE - 5, h = LANE - 9, n = Math.ceil(this.w - LEFT), width = 4 ** seen.level;
 		const count = new Float32Array(n);
-		for (const { tile } of seen.cells) {
-			const t = tile.track.get(track);
+		for (const t of seen.cells.flatMap(({ tile }) => tracks.map(track => tile.track.get(track)))) {
 			for (let i = t ? lower(t.bucket, Math.floor(seen.from / width) - 1) : 0; t && i < t.bucket.length; i++) {
 				const z = Math.floor(this.x(seen.map.time(t.bucket[i] * width)) - LEFT);
 				if (z >= n)
@@ -490,7 +514,7 @@ export class Canvas {
 		const at = ns => LEFT + (ns - all.from) / (all.to - all.from || 1) * width, pixel = (all.to - all.from || 1) / width;
 		g.fillStyle = this.colour.panel;
 		g.fillRect(0, 0, this.w, OVERVIEW);
-		const shown = s.groups.slice(0, most);
+		const shown = s.nodes.slice(0, most);
 		shown.forEach((group, k) => {
 			const y = 10 + k * 18, colour = this.colour[group.colour], count = this.summary(group, width, at, pixel);
 			const top = Math.log1p(count.reduce((a, b) => Math.max(a, b), 1));
@@ -502,8 +526,8 @@ export class Canvas {
 				}
 			this.fitted(group.name, 16, y + 11, LEFT - 26, this.colour.dim, "11" + SANS);
 		});
-		if (s.groups.length > most)
-			this.text(`and ${s.groups.length - most} more`, 16, OVERVIEW - 8, this.colour.faint, "11" + SANS);
+		if (s.nodes.length > most)
+			this.text(`and ${s.nodes.length - most} more`, 16, OVERVIEW - 8, this.colour.faint, "11" + SANS);
 		const a = Math.max(LEFT - 4, at(s.from)), b = Math.min(this.w - 2, at(s.to)), words = duration(s.to - s.from) + " of " + duration(all.to - all.from);
 		g.fillStyle = alpha(this.colour.sel, .12);
 		g.fillRect(a - 3, 5, b - a + 6, OVERVIEW - 28);
@@ -571,12 +595,12 @@ export class Canvas {
 			g.strokeStyle = colour;
 			g.lineWidth = dashed ? 1.5 : 1.8;
 			g.setLineDash(dashed ? [3, 2] : []);
-			g.strokeRect(x - w - 3, e.row.y + 1, 2 * w + 6, LANE - 1);
+			g.strokeRect(x - w - 3, e.row.y + 1, 2 * w + 6, e.row.h - 1);
 			g.setLineDash([]);
 			return x + w;
 		};
 		for (const e of this.state.unclear) {
-			const x = frame(e, this.colour.maybe, true) + 14, y = e.row.y + LANE / 2;
+			const x = frame(e, this.colour.maybe, true) + 14, y = e.row.y + e.row.h / 2;
 			g.fillStyle = this.colour["maybe-paper"];
 			g.strokeStyle = this.colour.maybe;
 			g.lineWidth = 1;
@@ -595,33 +619,41 @@ export class Canvas {
 		const g = this.g, s = this.state, span = s.to - s.from, rows = new Map();
 		for (const group of s.groups) {
 			for (const stream of group.streams)
-				rows.set(stream.index + "/", group.y + HEAD / 2);
+				if (group.clock)
+					rows.set(stream.index + "/", group.y + HEAD / 2);
 			for (const row of group.rows)
 				if (row.class !== undefined)
-					rows.set(row.stream.index + "/" + row.class, row.y + LANE / 2);
+					rows.set(row.stream.index + "/" + row.class, row.y + row.h / 2);
 		}
 		s.links = [];
 		if (s.raw || span > 1e15)
 			return;
 		const y = (stream, cls) => rows.get(stream + "/" + cls) ?? rows.get(stream + "/");
 		s.links = s.session.messages(s.from - span / 4, s.to);
-		const list = s.links.map(([stream, cls, clock, tick, stream2, cls2, clock2, tick2]) => {
-			const end = (c, t) => {
-				const map = s.map(s.session.clocks[c]);
-				return { x: this.x(map.time(t)), w: Math.max(0, map.bound(t)) / this.pixel };
-			};
-			return { a: end(clock, tick), b: end(clock2, tick2), ya: y(stream, cls), yb: y(stream2, cls2) };
-		}).filter(m => m.ya !== undefined && m.yb !== undefined && m.b.x > LEFT && m.a.x < this.w);
-		const many = list.length > 150, colour = this.colour.dim;
-		for (const { a, b, ya, yb } of list) {
+		const end = (c, t) => {
+			const map = s.map(s.session.clocks[c]);
+			return { x: this.x(map.time(t)), w: Math.max(0, map.bound(t)) / this.pixel };
+		};
+		const list = s.links.map(([stream, cls, clock, tick, stream2, cls2, clock2, tick2, n, , , , last, , , , last2]) => ({
+			a: end(clock, tick), b: end(clock2, tick2), ya: y(stream, cls), yb: y(stream2, cls2),
+			n: n || 1, a2: n ? end(clock, last) : null, b2: n ? end(clock2, last2) : null,
+		})).filter(m => m.ya !== undefined && m.yb !== undefined && (m.b2 || m.b).x > LEFT && m.a.x < this.w);
+		const many = list.length > 150, colour = this.colour.dim, most = Math.log1p(list.reduce((v, m) => Math.max(v, m.n), 1));
+		for (const { a, b, ya, yb, n, a2, b2 } of list) {
 			const down = yb > ya ? 1 : -1, y1 = ya + 8 * down, y2 = yb - 9 * down;
-			g.fillStyle = alpha(colour, .14);
+			g.fillStyle = alpha(colour, n > 1 ? .06 + .3 * Math.log1p(n) / most / Math.max(1, Math.log10(list.length)) : .14);
 			g.beginPath();
 			g.moveTo(a.x - a.w, y1);
-			g.lineTo(a.x + a.w, y1);
-			g.lineTo(b.x + b.w, y2);
+			g.lineTo(a2 ? a2.x + a2.w : a.x + a.w, y1);
+			g.lineTo(b2 ? b2.x + b2.w : b.x + b.w, y2);
 			g.lineTo(b.x - b.w, y2);
 			g.fill();
+			if (n > 1) {
+				const x = (a.x + a2.x + b.x + b2.x) / 4;
+				if (a2.x - a.x > 44 && !many)
+					this.text("× " + n, x - 10, (y1 + y2) / 2, colour, "11" + SANS);
+				continue;
+			}
 			g.strokeStyle = g.fillStyle = alpha(colour, many ? .35 : .85);
 			g.lineWidth = many ? .8 : 1.3;
 			this.line([a.x, y1], [b.x, y2]);
@@ -676,78 +708,190 @@ export class Canvas {
 	draw() {
 		const g = this.g, s = this.state, top = OVERVIEW + AXIS;
 		this.fit();
+		this.seen = new Map(); // what is to be drawn of each stream
+		this.blanks = 0;
+		this.waiting = 0;
 		g.fillStyle = this.colour.paper;
 		g.fillRect(0, 0, this.w, this.h);
 		this.axis();
-		g.save();
-		g.beginPath();
-		g.rect(0, top, this.w, this.h - top);
-		g.clip();
-		this.band();
-		let blank = 0, waiting = 0;
-		for (const group of s.groups) {
-			// what is a little outside is fetched, too
-			if (group.y + group.h < top - NEARBY || group.y > this.h + NEARBY)
-				continue;
-			const colour = this.colour[group.colour];
-			g.save();
-			g.beginPath();
-			g.rect(LEFT, top, this.w - LEFT, this.h - top);
-			g.clip();
-			g.fillStyle = alpha(colour, .07);
-			g.fillRect(LEFT, group.y, this.w, HEAD - 4);
-			const seen = new Map(group.streams.map(stream => [stream, this.look(stream)]));
-			this.ribbon(group, s.map(group.clock), colour);
-			for (const one of seen.values()) {
-				this.marks(group, one, this.colour.ink);
-				blank += one.blank ? 1 : 0;
-				waiting += one.all ? 0 : 1;
+		this.inside(0, top, () => {
+			this.band();
+			for (const group of s.groups)
+				// what is a little outside is fetched, too
+				if (!group.pinned && group.y + group.h > top - NEARBY && group.y < this.h + NEARBY)
+					this.group(group, top);
+			this.inside(LEFT, top, () => this.messages());
+		});
+		for (const group of s.groups)
+			if (group.pinned && group.rows.length) {
+				g.fillStyle = this.colour.paper;
+				g.fillRect(0, top, this.w, group.h);
+				this.group(group, top);
+				g.fillStyle = this.colour.line;
+				g.fillRect(0, top + group.h - 3, this.w, 2);
 			}
-			for (const row of group.rows) {
-				const one = seen.get(row.stream);
-				row.edges = null;
-				row.count = null;
-				row.sums = null;
-				if (row.y + LANE < top - NEARBY || row.y > this.h + NEARBY || one.stream.last === undefined)
-					continue;
-				if (row.line !== undefined)
-					one.records ? this.wave(row, one, colour) : this.shade(row, one, colour);
-				else if (row.channel !== undefined)
-					this.analog(row, one, colour);
-				else
-					one.records ? this.events(row, one, colour) : this.density(row, one, row.stream.classes + row.class, colour);
-			}
-			for (const one of seen.values())
-				this.gaps(one, group.y, group.h - 10);
-			g.restore();
-			this.names(group, colour);
-		}
-		g.save();
-		g.beginPath();
-		g.rect(LEFT, top, this.w - LEFT, this.h - top);
-		g.clip();
-		this.messages();
-		this.frames();
-		this.measure();
-		g.restore();
-		g.restore();
+		this.inside(LEFT, top, () => {
+			this.frames();
+			this.cursors();
+			this.measure();
+		});
+		this.notes();
 		this.overview();
 		g.strokeStyle = this.colour.line;
 		g.lineWidth = 1;
 		this.line([LEFT - .5, OVERVIEW], [LEFT - .5, this.h]);
-		s.blank = blank;
-		s.waiting = waiting;
+		s.blank = this.blanks;
+		s.waiting = this.waiting;
+	}
+
+	/** Draw only right of @x and below @y. @param {number} x @param {number} y @param {() => void} what */
+	inside(x, y, what) {
+		const g = this.g;
+		g.save();
+		g.beginPath();
+		g.rect(x, y, this.w - x, this.h - y);
+		g.clip();
+		what();
+		g.restore();
+	}
+
+	once(stream) {
+		let one = this.seen.get(stream);
+		if (!one) {
+			this.seen.set(stream, one = this.look(stream));
+			this.blanks += one.blank ? 1 : 0;
+			this.waiting += one.all ? 0 : 1;
+		}
+		return one;
+	}
+
+	group(group, top) {
+		const g = this.g, s = this.state, colour = this.colour[group.colour];
+		this.inside(LEFT, top, () => {
+			g.fillStyle = alpha(colour, .07);
+			g.fillRect(LEFT, group.y, this.w, HEAD - 4);
+			if (group.clock) {
+				this.ribbon(group, s.map(group.clock), colour);
+				this.estimated(group);
+				for (const stream of group.streams)
+					this.marks(group, this.once(stream), this.colour.ink);
+			}
+			for (const row of group.rows) {
+				row.edges = row.count = row.sums = row.boxes = null;
+				if (row.y + row.h >= top - NEARBY && row.y <= this.h + NEARBY)
+					this.row(row, this.colour[row.colour]);
+				if (!group.clock)
+					this.gaps(this.once(row.stream), row.y, row.h);
+			}
+			for (const stream of group.clock ? group.streams : [])
+				this.gaps(this.once(stream), group.y, group.h - 10);
+			this.place(group);
+		});
+		this.names(group, colour);
+	}
+
+	row(row, colour) {
+		if (row.lane) {
+			if (!drawLane(this, row, colour))
+				this.waiting++;
+			return;
+		}
+		const one = this.once(row.stream);
+		if (one.stream.last === undefined)
+			return;
+		if (row.bus)
+			one.records ? drawBus(this, row, one, colour) : this.density(row, one, row.bus, colour);
+		else if (row.line !== undefined)
+			one.records ? this.wave(row, one, colour) : this.shade(row, one, colour);
+		else if (row.channel !== undefined)
+			this.analog(row, one, colour);
+		else
+			one.records ? this.events(row, one, colour) : this.density(row, one, [row.stream.classes + row.class], colour);
+	}
+
+	/** Where a place of the lists is. */
+	place(group) {
+		const g = this.g, s = this.state, p = s.place;
+		if (!p)
+			return;
+		const rows = group.rows.filter(r => r.lane && r.lane.index === p.row);
+		for (const [y, h] of rows.length ? rows.map(r => [r.y, r.h]) : group.clock && s.session.clocks.indexOf(group.clock) === p.clock ? [[group.y, group.h - 10]] : []) {
+			const a = this.x(p.from), b = Math.max(a + 2, this.x(p.to));
+			g.fillStyle = alpha(this.colour.sel, .1);
+			g.fillRect(a, y, b - a, h);
+			g.strokeStyle = this.colour.sel;
+			g.lineWidth = 1.5;
+			g.strokeRect(a - 1.5, y + .5, b - a + 3, h - 1);
+		}
+	}
+
+	/** Beyond the last observation of a clock that is captured its map is continued: an estimate, until more is known. */
+	estimated(group) {
+		const g = this.g, map = this.state.map(group.clock), known = map.tick[map.tick.length - 1];
+		if (!map.tick || map.tick.length < 2 || !group.streams.some(t => t.grows) || this.state.raw)
+			return;
+		const x = Math.max(LEFT, this.x(map.time(known)));
+		if (x > this.w)
+			return;
+		g.strokeStyle = this.colour.maybe;
+		g.lineWidth = 2;
+		g.setLineDash([5, 4]);
+		this.line([x, group.y + HEAD - 5], [this.w, group.y + HEAD - 5]);
+		g.setLineDash([]);
+		this.text("estimated", x + 5, group.y + 12, this.colour.maybe, "10" + SANS);
+	}
+
+	cursors() {
+		const g = this.g, s = this.state, y = OVERVIEW + AXIS;
+		s.cursors.forEach((c, i) => {
+			if (!c)
+				return;
+			const x = this.x(c.e ? s.now(c.e) : c.ns);
+			g.strokeStyle = this.colour.sure;
+			g.lineWidth = 1.2;
+			this.line([x, y], [x, this.h]);
+			g.fillStyle = this.colour.sure;
+			g.fillRect(x - 7, y, 14, 14);
+			this.text(String(i + 1), x - 3, y + 11, this.colour.paper, "700 11" + SANS);
+		});
+		const [a, b] = s.cursors;
+		if (a && b) {
+			const xa = this.x(a.e ? s.now(a.e) : a.ns), xb = this.x(b.e ? s.now(b.e) : b.ns);
+			g.fillStyle = alpha(this.colour.sure, .06);
+			g.fillRect(Math.min(xa, xb), y, Math.abs(xb - xa), this.h);
+		}
+	}
+
+	/** Flags of notes, on the axis. */
+	notes() {
+		const g = this.g, y = OVERVIEW + 3;
+		let free = -Infinity;
+		for (const n of this.state.notes) {
+			const x = this.x(n.from);
+			if (n.look || x < LEFT || x > this.w)
+				continue;
+			g.fillStyle = this.colour.maybe;
+			g.fillRect(x - .5, y, 1.5, AXIS - 3);
+			if (x < free)
+				continue;
+			g.font = "11" + SANS;
+			const w = Math.min(160, g.measureText(n.text).width + 10);
+			g.fillStyle = this.colour["maybe-paper"];
+			g.fillRect(x + 1, y, w, 14);
+			this.fitted(n.text, x + 5, y + 11, w - 8, this.colour.ink, "11" + SANS);
+			free = x + w + 4;
+		}
 	}
 
 	names(group, colour) {
-		const g = this.g, s = this.state, map = s.map(group.clock), b = map.bound(map.at((s.from + s.to) / 2));
+		const g = this.g, s = this.state, map = group.clock && s.map(group.clock), b = map && map.bound(map.at((s.from + s.to) / 2));
 		g.fillStyle = this.colour.paper;
 		g.fillRect(0, group.y, LEFT - 1, group.h);
 		g.fillStyle = alpha(colour, .07);
 		g.fillRect(0, group.y, LEFT - 1, HEAD - 4);
 		g.fillStyle = colour;
 		g.fillRect(0, group.y, 4, group.h - 10);
-		const words = b < 0 ? "unknown" : bound(b);
+		const words = !map ? "" : b < 0 ? "unknown" : bound(b);
 		if (group.folded)
 			this.text(`${group.folded} rows folded`, LEFT + 10, group.y + 15, this.colour.faint, "11" + SANS);
 		else if (group.quiet)
@@ -767,7 +911,12 @@ export class Canvas {
 				this.text(low, LEFT - 8 - width, row.y + LANE - 4, this.colour.faint, "9" + MONO);
 				room -= width;
 			}
-			this.fitted(row.name, 26, row.y + 17, room, chosen ? this.colour.sel : this.colour.dim, (chosen ? "600 " : "") + "12" + SANS);
+			const words = (row.marked ? "✓ " : "") + (group.clock ? "" : row.clockName + " ") + row.label;
+			if (!group.clock) {
+				g.fillStyle = this.colour[row.colour];
+				g.fillRect(0, row.y, 4, row.h);
+			}
+			this.fitted(words, 26, row.y + 17, room, chosen ? this.colour.sel : this.colour.dim, (chosen ? "600 " : "") + "12" + SANS);
 		}
 	}
 }

@@ -2,8 +2,10 @@
 // The page: what is looked at, keys, pointer, and the panel about what is selected.
 
 import { CHANNELS, Session } from "./data.js";
-import { AXIS, Canvas, HEAD, LANE, LEFT, OVERVIEW } from "./draw.js";
-import { bound, duration, instant } from "./time.js";
+import { AXIS, Canvas, COLOURS, HEAD, LANE, LEFT, OVERVIEW } from "./draw.js";
+import { laneAt, laneHeight, nextInterval, selectable } from "./lanes.js";
+import { panel } from "./panel.js";
+import { duration } from "./time.js";
 
 const $ = id => document.getElementById(id);
 const NEAR = 8, LEAST = 20, NEWS_MS = 150; // records that are compared with the selection; ns in a view
@@ -13,6 +15,10 @@ const state = {
 	anchor: null, raw: false, quiet: false, follow: false, folded: new Set(), wiggle: null, views: [],
 	blank: 0, waiting: 0, // streams of which nothing, or less than is wanted, was drawn
 	links: [], // messages in view
+	cursors: [null, null], area: null, // two times, each at a record or at none; what the row adds up to between them
+	place: null, unfolded: new Set(), // of the lists of what was found
+	notes: [], nodes: [],
+	look: null, // how rows are arranged; see plain()
 	still: location.hash.split("&").includes("still"), // for a picture: nothing moves, and there may be no frames to wait for
 	/** The map that is used now. */
 	map(clock) {
@@ -47,37 +53,80 @@ function complain(error) {
 
 /* ---- rows ---- */
 
+/** Rows as they come: none pinned, renamed, moved, ... */
+const plain = () => ({ pins: [], names: {}, colours: {}, order: [], rows: [], buses: [], only: "", byName: false });
+state.look = plain();
+
+/** Identifies a row, whatever it is called now. */
+const keyOf = row => row.clockName + "/" + row.name;
+
+/** All rows of a clock; how many are left out as nothing happens in them. */
+function rowsOf(clock, i, streams) {
+	const rows = [], found = state.session.found.rows;
+	let quiet = 0;
+	const add = row => rows.push({ ...row, clockName: clock.name });
+	if (streams.length) // intervals have no stream; any of the clock's tells the clock
+		for (const lane of found)
+			if (lane.clock === i && lane.n)
+				add({ stream: streams[0], name: lane.name, lane });
+	for (const stream of streams) {
+		const several = streams.length > 1 ? stream.name + " " : "";
+		const unless = (row, track) => state.quiet || !stream.used || stream.used.has(track) ? add(row) : quiet++;
+		for (const bus of state.look.buses)
+			if (bus.clock === clock.name && bus.stream === stream.name)
+				add({ stream, name: bus.name, bus: bus.lines });
+		stream.lines.forEach((name, line) => unless({ stream, name: name || "D" + line, line }, line));
+		stream.channels.forEach((name, channel) => unless({ stream, name: name || "A" + channel, channel }, CHANNELS + channel));
+		stream.events.forEach((name, cls) => {
+			if (stream.used && stream.used.has(stream.classes + cls))
+				add({ stream, name: several + name, class: cls });
+		});
+	}
+	return { rows, quiet };
+}
+
+/** @param {any[]} list @param {string[]} order keys that come first, in this order @param {(x: any) => string} key */
+function ordered(list, order, key) {
+	const at = x => order.indexOf(key(x));
+	return [...list.filter(x => at(x) >= 0).sort((a, b) => at(a) - at(b)), ...list.filter(x => at(x) < 0)];
+}
+
 function arrange() {
-	const colours = ["n0", "n1", "n2", "n3", "n4", "n5"];
-	state.groups = state.session.clocks.map((clock, i) => {
-		const streams = state.session.streams.filter(s => s.clock === i), rows = [];
-		let quiet = 0;
-		for (const stream of streams) {
-			const several = streams.length > 1 ? stream.name + " " : "";
-			const add = (row, track) => {
-				if (state.quiet || !stream.used || stream.used.has(track))
-					rows.push(row);
-				else
-					quiet++;
-			};
-			stream.lines.forEach((name, line) => add({ stream, name: name || "D" + line, line }, line));
-			stream.channels.forEach((name, channel) => add({ stream, name: name || "A" + channel, channel }, CHANNELS + channel));
-			stream.events.forEach((name, cls) => {
-				if (stream.used && stream.used.has(stream.classes + cls))
-					rows.push({ stream, name: several + name, class: cls });
-			});
+	const look = state.look, session = state.session, marked = new Set(state.groups.flatMap(g => g.rows).filter(r => r.marked).map(keyOf));
+	const words = look.only.toLowerCase().split(/[\s,]+/).filter(Boolean), pinned = [];
+	let groups = session.clocks.map((clock, i) => {
+		const streams = session.streams.filter(s => s.clock === i), colour = look.colours[clock.name] || COLOURS[i % COLOURS.length], { rows, quiet } = rowsOf(clock, i, streams);
+		for (const row of rows) {
+			row.label = look.names[keyOf(row)] || row.name;
+			row.colour = colour;
+			row.h = row.lane ? laneHeight(row.lane) : LANE;
+			row.marked = marked.has(keyOf(row));
 		}
-		const folded = state.folded.has(clock.name);
-		return { name: clock.name, clock, streams, rows: folded ? [] : rows, quiet, folded: folded ? rows.length : 0, colour: colours[i % colours.length] };
+		const wanted = ordered(rows, look.rows, keyOf).filter(r => !words.length || words.some(w => (clock.name + " " + r.label).toLowerCase().includes(w)));
+		pinned.push(...wanted.filter(r => look.pins.includes(keyOf(r))));
+		const own = wanted.filter(r => !look.pins.includes(keyOf(r))), folded = state.folded.has(clock.name);
+		return { name: look.names[clock.name] || clock.name, clock, streams, rows: folded ? [] : own, quiet: words.length ? 0 : quiet, folded: folded ? own.length : 0, colour, hidden: words.length && !own.length };
 	});
+	groups = ordered(groups, look.order, g => g.clock.name);
+	state.nodes = groups;
+	groups = groups.filter(g => !g.hidden);
+	if (look.byName) {
+		const byName = new Map();
+		for (const row of groups.flatMap(g => g.rows))
+			byName.set(row.label, [...(byName.get(row.label) || []), row]);
+		groups = [...byName].map(([name, rows]) => ({ name, clock: null, streams: [], rows: state.folded.has(name) ? [] : rows, quiet: 0, folded: state.folded.has(name) ? rows.length : 0, colour: COLOURS[5] }));
+	}
+	if (pinned.length)
+		groups.unshift({ name: "pinned", pinned: true, clock: null, streams: [], rows: ordered(pinned, look.pins, keyOf), quiet: 0, folded: 0, colour: COLOURS[5] });
+	state.groups = groups;
 	// what is selected is in rows of now
-	const rows = visibleRows(), same = was => was && rows.find(r => r.stream === was.stream && r.name === was.name) || null;
+	const rows = visibleRows(), same = was => was && rows.find(r => r.stream === was.stream && keyOf(r) === keyOf(was) && !r.lane === !was.lane) || null;
 	state.row = same(state.row);
-	for (const e of [state.selected, state.anchor, ...state.near.map(n => n.e), ...state.unclear, ...(state.measured ? [state.measured.from, state.measured.to] : [])])
+	for (const e of [state.selected, state.anchor, ...state.near.map(n => n.e), ...state.unclear, ...state.cursors.map(c => c && c.e), ...(state.measured ? [state.measured.from, state.measured.to] : [])])
 		if (e)
 			e.row = same(e.row) || e.row;
 	const names = $("names");
-	names.replaceChildren(...state.groups.flatMap(g => g.rows.slice(0, 50)).slice(0, 500).map(r => new Option(r.name)));
+	names.replaceChildren(...state.groups.flatMap(g => g.rows.slice(0, 50)).slice(0, 500).map(r => new Option(r.label)));
 }
 
 /** What a stream has records of gets rows. */
@@ -100,18 +149,22 @@ function findTracks() {
 }
 
 function layout() {
-	let y = OVERVIEW + AXIS + 6 - state.top;
 	findTracks();
-	for (const group of state.groups) {
+	const top = OVERVIEW + AXIS + 6, place = (group, y) => {
 		group.y = y;
 		y += HEAD;
 		for (const row of group.rows) {
 			row.y = y;
-			y += LANE;
+			y += row.h;
 		}
-		y += 12;
-		group.h = y - group.y;
-	}
+		group.h = y + 12 - group.y;
+		return y + 12;
+	};
+	const first = state.groups[0] && state.groups[0].pinned ? place(state.groups[0], top) : top; // they stay where they are
+	let y = first - state.top;
+	for (const group of state.groups)
+		if (!group.pinned)
+			y = place(group, y);
 	const most = Math.max(0, y + state.top - $("canvas").clientHeight);
 	if (state.top > most) {
 		state.top = most;
@@ -143,12 +196,23 @@ const fit = () => {
 	go(all.from - room, all.to + room, true);
 };
 
+/** What of @now is not as in @plain; null: nothing. */
+function changes(now, plain) {
+	const other = Object.keys(now).filter(k => JSON.stringify(now[k]) !== JSON.stringify(plain[k]));
+	return other.length ? Object.fromEntries(other.map(k => [k, now[k]])) : null;
+}
+
 /** The address holds what is looked at. */
 function note() {
 	const [token] = location.hash.slice(1).split("&"), e = state.selected;
 	const parts = [token, "from=" + Math.round(state.from), "to=" + Math.round(state.to)];
 	if (e)
 		parts.push("at=" + [e.row.stream.index, e.row.name, e.tick].map(encodeURIComponent).join(","));
+	const look = changes(state.look, plain());
+	if (look)
+		parts.push("look=" + encodeURIComponent(JSON.stringify(look)));
+	if (state.folded.size)
+		parts.push("folded=" + [...state.folded].map(encodeURIComponent).join(","));
 	history.replaceState(null, "", "#" + parts.join("&"));
 	const halves = state.session.clocks.map(c => c.map.bound(c.map.at((state.from + state.to) / 2))), known = halves.filter(b => b >= 0);
 	const words = ["1 px = " + duration(canvas.pixel)];
@@ -197,85 +261,59 @@ function compare() {
 		if (m.pair)
 			later();
 	}
-	panel();
-}
-
-/** @param {string} name @param {any} [props] @param {...(Node|string)} inside */
-function element(name, props, ...inside) {
-	const e = Object.assign(document.createElement(name), props || {});
-	e.append(...inside);
-	return e;
-}
-
-function row(cells, classes = []) {
-	return element("tr", null, ...cells.map((c, i) => element("td", { className: classes[i] || "", colSpan: cells.length === 1 ? 2 : 1 }, c)));
-}
-
-let told = "";
-function panel() {
-	const e = state.selected, side = $("side"), m = state.measured, parts = [];
-	const key = JSON.stringify([e && [e.row.name, e.row.stream.index, e.tick], state.near.map(n => [n.e.tick, n.pair]), m && [m.from.tick, m.to.tick, m.pair], state.raw, state.row && [state.row.name, state.row.sums]]);
-	if (key === told)
-		return;
-	told = key;
-	if (!e) {
-		parts.push(element("h2", null, "Nothing selected"), element("p", { className: "dim" }, "Click an edge or an event, or press . for the next one in the row. ? tells all keys."));
-	} else {
-		const clock = state.session.clocks[e.row.stream.clock], map = clock.map, what = e.now === undefined ? "" : e.now ? " rises" : " falls";
-		parts.push(element("h2", null, "Selected"), element("div", null, element("b", null, clock.name + " · " + e.row.name + what)),
-			element("div", { className: "time" }, instant(clock.map.time(e.tick)) + " s"),
-			element("div", { className: "number" }, bound(e.half), " ", element("span", { className: "dim" }, e.half < 0 ? "not tied to the timeline" : "· " + clock.kind)));
-		if (e.fields)
-			parts.push(element("h2", null, "Fields"), element("div", { className: "fields" }, e.fields));
-		if (e.half >= 0)
-			parts.push(element("h2", null, "What the bound is made of"), element("table", null,
-				row(["clock map", duration(map.own(e.tick))], ["", "number"]), row(["what the capture cannot resolve", duration(e.capture)], ["", "number"]),
-				...(map.source > 0 ? [row(["source of its pulses", duration(map.source)], ["", "number"])] : [])));
-		if (m && m.pair)
-			parts.push(element("h2", null, "Measured"), element("table", null, row(["from " + m.from.row.name, duration(m.pair.ns, true)], ["", "number"]),
-				row(["", bound(m.pair.bound)], ["", "number"]), row(["", m.pair.order], ["", m.pair.order === "cannot tell" ? "maybe" : "sure"])));
-		if (state.near.length)
-			parts.push(element("h2", null, "Order of what is near"), element("table", null, ...state.near.map(n => row([
-				state.session.clocks[n.e.row.stream.clock].name + " · " + n.e.row.name + (n.e.now === undefined ? "" : n.e.now ? " ↑" : " ↓"),
-				n.pair ? duration(n.pair.ns, true) : "…", n.pair ? bound(n.pair.bound) : "", n.pair ? n.pair.order : ""],
-				["", "number", "number dim", n.pair && n.pair.order === "cannot tell" ? "maybe" : "sure"]))));
-		parts.push(element("h2", null, "Clock " + clock.name), element("table", null, row(["tied", clock.verdict]),
-			...(clock.rate_ppb === undefined ? [] : [row(["rate", (clock.rate_ppb / 1000).toFixed(3) + " ± " + (clock.rate_bound_ppb / 1000).toFixed(3) + " ppm"], ["", "number"]),
-				row(["observations", `${clock.used} of ${clock.used + clock.rejected}`], ["", "number"])]),
-			...(clock.reason ? [row([clock.reason])] : [])));
-	}
-	if (state.row && state.row.sums) {
-		const s = state.row.sums, what = state.row.line !== undefined ? "edges" : state.row.class !== undefined ? "events" : "readings";
-		parts.push(element("h2", null, "In view of " + state.row.name), element("table", null,
-			...(s.count === undefined ? [] : [row([what, s.count.toLocaleString("en")], ["", "number"]), ...(s.ns > 0 ? [row(["a second", (s.count / (s.ns / 1e9)).toPrecision(4)], ["", "number"])] : [])]),
-			...(s.share === undefined ? [] : [row(["high", (100 * s.share).toFixed(2) + " %"], ["", "number"])]),
-			...(s.range ? [row(["least", s.range[0].toPrecision(6)], ["", "number"]), row(["greatest", s.range[1].toPrecision(6)], ["", "number"])] : [])));
-	}
-	side.replaceChildren(...parts);
+	const [one, two] = state.cursors;
+	state.area = one && two && state.row && !state.row.lane && !state.row.bus ? state.session.area(state.row, Math.min(one.ns, two.ns), Math.max(one.ns, two.ns)) || null : null;
+	panel(state, $("side"), { jump, goTo, drop: dropNote });
 }
 
 /** The record of @row next to @tick. */
 async function step(target, forward) {
 	if (!target)
 		return;
+	if (target.lane)
+		return stepLane(target, forward);
 	const stream = target.stream, clock = state.session.clocks[stream.clock], map = state.map(clock);
 	const e = state.selected && state.selected.row === target ? state.selected : null;
 	let at = e ? e.tick : map.at((state.from + state.to) / 2);
-	const matches = r => target.line !== undefined ? r[1] === "edge" : target.class !== undefined && (r[1] === "event" || r[1] === "begin") && r[4] === target.class;
+	const matches = r => target.bus || target.channel !== undefined ? r[1] === (target.bus ? "edge" : "sample") && (target.bus || r[4] === target.channel) : target.line !== undefined ? r[1] === "edge" : target.class !== undefined && (r[1] === "event" || r[1] === "begin") && r[4] === target.class;
 	// where the row changes next is found by levels of detail, from fine to coarse
-	const track = target.line !== undefined ? target.line : stream.classes + target.class;
+	const tracks = tracksOf(target);
 	for (let level = stream.leaf; level < 26; level++) {
 		const width = 4 ** level, bucket = Math.floor(at / width), ahead = forward ? [bucket, bucket + 8] : [Math.max(0, bucket - 8), bucket];
 		const tiles = await whole(() => stream.cells(level, ...ahead));
-		const found = tiles.flatMap(t => t.tile.track.has(track) ? t.tile.track.get(track).bucket : []).filter(b => b >= ahead[0] && b <= ahead[1]);
-		if (!forward)
-			found.reverse();
-		for (const b of found) {
+		for (const b of bucketsOf(tiles, tracks, b => b >= ahead[0] && b <= ahead[1], forward)) {
 			const hit = await within(target, stream, b * width, (b + 1) * width, at, forward, matches, level);
 			if (hit)
 				return choose(target, hit, map);
 		}
 	}
+}
+
+/** Tracks of a row. */
+function tracksOf(row) {
+	return row.bus || [row.line !== undefined ? row.line : row.channel !== undefined ? CHANNELS + row.channel : row.stream.classes + row.class];
+}
+
+/** Buckets in which something happened to some tracks, in the order in which they are to be looked at. */
+function bucketsOf(tiles, tracks, wanted, forward) {
+	const found = new Set(tiles.flatMap(t => tracks.flatMap(track => t.tile.track.has(track) ? t.tile.track.get(track).bucket : [])).filter(wanted));
+	return [...found].sort((a, b) => forward ? a - b : b - a);
+}
+
+/** The interval after or before what is selected, at its depth. */
+async function stepLane(target, forward) {
+	const clock = state.session.clocks[target.lane.clock], e = state.selected && state.selected.row === target ? state.selected : null;
+	const hit = await nextInterval(state.session, target, e ? e.depth : target.lane.states && target.lane.depths > 1 ? 1 : 0, e ? e.tick : state.map(clock).at((state.from + state.to) / 2), forward);
+	if (hit)
+		come(selectable(hit, clock.map, state.session.found.names));
+}
+
+/** Select, and go there unless it is in view. */
+function come(e) {
+	const ns = state.now(e);
+	select(e);
+	if (ns < state.from || ns > state.to)
+		go(ns - (state.to - state.from) / 2, ns + (state.to - state.from) / 2);
 }
 
 /** Waits until what @look asks for is there. */
@@ -292,10 +330,8 @@ async function whole(look) {
 /** The first record of a row after (before) @at among ticks [from, to). */
 async function within(target, stream, from, to, at, forward, matches, level) {
 	if (level > stream.leaf + 1) { // too many records: go down
-		const width = 4 ** (level - 1), track = target.line !== undefined ? target.line : stream.classes + target.class;
-		const tiles = await whole(() => stream.cells(level - 1, from / width, to / width - 1));
-		const found = tiles.flatMap(t => t.tile.track.has(track) ? t.tile.track.get(track).bucket : []).filter(b => b * width >= from && b * width < to);
-		for (const b of forward ? found : found.reverse()) {
+		const width = 4 ** (level - 1), tiles = await whole(() => stream.cells(level - 1, from / width, to / width - 1));
+		for (const b of bucketsOf(tiles, tracksOf(target), b => b * width >= from && b * width < to, forward)) {
 			const hit = await within(target, stream, b * width, (b + 1) * width, at, forward, matches, level - 1);
 			if (hit)
 				return hit;
@@ -304,14 +340,14 @@ async function within(target, stream, from, to, at, forward, matches, level) {
 	}
 	const tiles = await whole(() => stream.records(from, to - 1));
 	let best = null, before = null;
+	const value = words => (target.bus || [target.line]).reduce((v, line) => v * 2 + (words[line >> 5] >>> (line & 31) & 1), 0), levels = target.line !== undefined || target.bus;
 	for (const tile of tiles) {
-		const word = target.line >> 5, bit = target.line & 31;
-		if (before === null && target.line !== undefined)
-			before = tile.begin[word] >>> bit & 1;
+		if (before === null && levels)
+			before = value(tile.begin);
 		for (const r of tile.records) {
 			let hit = matches(r);
-			if (target.line !== undefined && (r[1] === "edge" || r[1] === "state")) {
-				const now = r[4 + word] >>> bit & 1;
+			if (levels && (r[1] === "edge" || r[1] === "state")) {
+				const now = value(r.slice(4, 6));
 				hit = hit && now !== before;
 				before = now;
 			}
@@ -329,14 +365,12 @@ const hitOf = (r, now) => ({ tick: r[0], now, half: r[2], capture: r[3], fields:
 
 function choose(was, hit, map) {
 	const target = visibleRows().find(r => r.stream === was.stream && r.name === was.name) || was;
-	const ns = map.time(hit.tick), e = { row: target, tick: hit.tick, ns, half: hit.half, capture: hit.capture };
+	const e = { row: target, tick: hit.tick, ns: map.time(hit.tick), half: hit.half, capture: hit.capture };
 	if (target.line !== undefined)
 		e.now = hit.now;
 	else
-		e.fields = hit.fields;
-	select(e);
-	if (ns < state.from || ns > state.to)
-		go(ns - (state.to - state.from) / 2, ns + (state.to - state.from) / 2);
+		e.fields = target.channel !== undefined ? String(hit.fields) : target.bus ? undefined : hit.fields;
+	come(e);
 }
 
 /* ---- uncertainty, shown ---- */
@@ -361,30 +395,203 @@ function wiggle() {
 
 /* ---- finding ---- */
 
-function find(words) {
-	const text = words.trim(), time = /^-?[\d.]+(e-?\d+)?\s*(s|ms|us|µs|ns)?$/.exec(text);
+async function find(words) {
+	const text = words.trim(), time = /^-?[\d.]+(e-?\d+)?\s*(s|ms|us|µs|ns)?$/.exec(text), half = (state.to - state.from) / 2;
+	if (!text)
+		return;
 	if (time) {
-		const unit = { s: 1e9, ms: 1e6, us: 1e3, "µs": 1e3, ns: 1 }[time[2] || "s"], ns = parseFloat(text) * unit, half = (state.to - state.from) / 2;
+		const unit = { s: 1e9, ms: 1e6, us: 1e3, "µs": 1e3, ns: 1 }[time[2] || "s"], ns = parseFloat(text) * unit;
 		return go(ns - half, ns + half, true);
 	}
 	const rows = visibleRows(), at = rows.indexOf(state.row) + 1, low = text.toLowerCase();
-	const name = r => (r.stream.session.clocks[r.stream.clock].name + " " + r.name).toLowerCase();
-	const hit = [...rows.slice(at), ...rows.slice(0, at)].find(r => name(r).includes(low));
-	if (!hit)
-		return complain(new Error(`nothing is called "${text.slice(0, 60)}"`));
-	state.row = hit;
-	show(hit);
-	step(hit, true);
+	const hit = [...rows.slice(at), ...rows.slice(0, at)].find(r => (r.clockName + " " + r.label).toLowerCase().includes(low));
+	if (hit) {
+		state.row = hit;
+		show(hit);
+		return step(hit, true);
+	}
+	const places = state.session.found.places, place = places.find(p => p.text.toLowerCase().includes(low) && (!state.place || p.from > state.place.from)) || places.find(p => p.text.toLowerCase().includes(low));
+	if (place)
+		return jump(place);
+	// in the fields of events, from what is selected on, and then from the beginning
+	const from = state.selected ? state.now(state.selected) + 1 : state.from;
+	const told = ns => $("message").textContent = `looking for "${text.slice(0, 60)}": ${duration(ns - state.session.from)} …`;
+	const event = await state.session.search(text, from, told) || await state.session.search(text, state.session.from, told);
+	$("message").textContent = "";
+	if (!event)
+		return complain(new Error(`nothing is called "${text.slice(0, 60)}", and no event has it in its fields`));
+	const [stream, cls, tick] = event, target = visibleRows().find(r => r.stream.index === stream && r.class === cls);
+	if (target) {
+		state.selected = { row: target, tick: tick - 1, half: -1 };
+		show(target);
+		await step(target, true);
+	}
+}
+
+/* ---- places and notes ---- */
+
+/** Go to a place of the lists; null: only draw them again. */
+function jump(place) {
+	if (!place)
+		return later();
+	state.place = place;
+	const length = place.to - place.from, room = Math.max(length, (state.session.to - state.session.from) / 2000, 2000);
+	go(place.from - room, place.to + room, true);
+	const row = visibleRows().find(r => r.lane && r.lane.index === place.row), group = state.groups.find(g => g.clock && state.session.clocks.indexOf(g.clock) === place.clock);
+	if (row) {
+		state.row = row;
+		show(row);
+	} else if (group) {
+		layout();
+		if (group.y < OVERVIEW + AXIS || group.y > $("canvas").clientHeight - 2 * HEAD)
+			state.top = Math.max(0, state.top + group.y - OVERVIEW - AXIS - 6);
+		later();
+	}
+}
+
+/** The next place, or the one before. */
+function nextPlace(by) {
+	const list = state.session.found.places, at = list.indexOf(state.place);
+	if (list.length)
+		jump(list[at < 0 ? (by > 0 ? 0 : list.length - 1) : (at + by + list.length) % list.length]);
+}
+
+/** What is looked at, without the secret, as it is in the address. */
+const lookNow = () => location.hash.slice(1).split("&").slice(1).join("&");
+
+async function goTo(n) {
+	if (n.look)
+		return restore(new URLSearchParams(n.look));
+	const room = Math.max(n.to - n.from, (state.to - state.from) / 2);
+	go(n.from - room, n.to + room, true);
+}
+
+function say(words, value = "") {
+	const dialog = $("ask");
+	$("askWords").textContent = words;
+	$("askText").value = value;
+	dialog.showModal();
+	$("askText").select();
+	return new Promise(done => dialog.onclose = () => done(dialog.returnValue === "yes" ? $("askText").value.trim() : null));
+}
+
+const clampNs = ns => Math.round(Math.max(-9e15, Math.min(9e15, ns)));
+
+async function addNote(view) {
+	if (state.session.read_only)
+		return complain(new Error("this view is read-only: nothing can be noted"));
+	note();
+	const look = view ? lookNow() : "", [a, b] = state.cursors, e = state.selected;
+	const from = a && b ? Math.min(a.ns, b.ns) : e ? state.now(e) : (state.from + state.to) / 2, to = a && b ? Math.max(a.ns, b.ns) : from;
+	const text = await say(view ? "Name of this view" : a && b ? "Note on what is between the cursors" : e ? "Note on what is selected" : "Note on the middle of the view");
+	if (text)
+		state.notes = await state.session.note({ clock: e ? e.row.stream.clock : state.row ? state.row.stream.clock : 0, text, from: clampNs(view ? state.from : from), to: clampNs(view ? state.to : to), look });
+	later();
+}
+
+async function dropNote(n) {
+	state.notes = await state.session.note({ drop: n.id });
+	later();
+}
+
+/* ---- how rows are arranged ---- */
+
+/** Change it; rows are made anew. */
+function rearrange(change) {
+	change(state.look);
+	arrange();
+	later();
+}
+
+const toggle = (list, key) => list.includes(key) ? list.filter(k => k !== key) : [...list, key];
+
+/** Move the chosen row among its clock's, or its clock among clocks. */
+function move(by, clock) {
+	const r = state.row;
+	if (!r)
+		return;
+	const group = state.groups.find(g => g.rows.includes(r)), keys = clock ? state.nodes.map(g => g.clock.name) : group.rows.map(keyOf), own = clock ? r.clockName : keyOf(r);
+	const at = keys.indexOf(own), to = at + by;
+	if (to < 0 || to >= keys.length)
+		return;
+	keys.splice(to, 0, ...keys.splice(at, 1));
+	rearrange(look => clock ? look.order = keys : group.pinned ? look.pins = keys : look.rows = [...look.rows.filter(k => !keys.includes(k)), ...keys]);
+}
+
+async function rename() {
+	const r = state.row;
+	if (!r)
+		return;
+	const text = await say(`Another name for ${r.clockName} ${r.name} (nothing: its own)`, r.label);
+	if (text !== null)
+		rearrange(look => text && text !== r.name ? look.names = { ...look.names, [keyOf(r)]: text } : look.names = Object.fromEntries(Object.entries(look.names).filter(([k]) => k !== keyOf(r))));
+}
+
+function recolour() {
+	const r = state.row;
+	if (r)
+		rearrange(look => look.colours = { ...look.colours, [r.clockName]: COLOURS[(COLOURS.indexOf(r.colour) + 1) % COLOURS.length] });
+}
+
+/** The marked lines of a stream as a number; of a number, its lines again. */
+async function bus() {
+	const r = state.row;
+	if (r && r.bus)
+		return rearrange(look => look.buses = look.buses.filter(b => !(b.clock === r.clockName && b.stream === r.stream.name && b.name === r.name)));
+	const marked = visibleRows().filter(m => m.marked && m.line !== undefined), one = marked[0];
+	if (marked.length < 2 || marked.length > 52 || marked.some(m => m.stream !== one.stream))
+		return complain(new Error("mark two or more lines of one stream by the space bar, the highest bit first in the list"));
+	const name = await say("Name of this number", marked.map(m => m.label).join(" "));
+	if (!name)
+		return;
+	for (const m of marked)
+		m.marked = false;
+	rearrange(look => look.buses = [...look.buses, { clock: one.clockName, stream: one.stream.name, name, lines: marked.map(m => m.line) }]);
+}
+
+/* ---- cursors ---- */
+
+let pointer = null; // where it is, over the rows
+
+/** Put a cursor where the pointer is, or at what is selected; it snaps to a record that is near. */
+function cursor(i) {
+	const e = state.selected, p = pointer;
+	let at = null;
+	if (p) {
+		const row = visibleRows().find(r => p.y >= r.y && p.y < r.y + r.h), near = row && nearest(row, p.x, p.y, 10);
+		at = near ? { e: near, ns: state.now(near) } : { e: null, ns: canvas.ns(p.x) };
+		if (row)
+			state.row = row;
+	} else {
+		at = e ? { e, ns: state.now(e) } : { e: null, ns: (state.from + state.to) / 2 };
+	}
+	state.cursors[i] = at;
+	later();
+}
+
+/** What can be selected of a row, within so many pixels. */
+function nearest(row, x, y, most) {
+	if (row.lane) {
+		const hit = laneAt(row, x, y);
+		return hit && !hit.i.n ? selectable(hit.i, state.session.clocks[row.lane.clock].map, state.session.found.names) : null;
+	}
+	let best = null;
+	for (const e of row.edges || [])
+		if (!best || Math.abs(canvas.x(state.now(e)) - x) < Math.abs(canvas.x(state.now(best)) - x))
+			best = e;
+	return best && Math.abs(canvas.x(state.now(best)) - x) < most ? best : null;
 }
 
 /** Scroll a row into view. */
 function show(target) {
-	const top = OVERVIEW + AXIS + 6, h = $("canvas").clientHeight;
 	layout();
+	const pinned = state.groups[0] && state.groups[0].pinned ? state.groups[0] : null, top = pinned ? pinned.y + pinned.h : OVERVIEW + AXIS + 6, h = $("canvas").clientHeight;
+	if (pinned && pinned.rows.includes(target))
+		return later();
 	if (target.y < top + HEAD)
 		state.top += target.y - top - HEAD;
-	else if (target.y + LANE > h)
-		state.top += target.y + LANE - h;
+	else if (target.y + target.h > h)
+		state.top += target.y + target.h - h;
 	state.top = Math.max(0, state.top);
 	later();
 }
@@ -404,7 +611,7 @@ const keys = {
 		later();
 	},
 	u: wiggle,
-	c: () => state.row && fold(state.session.clocks[state.row.stream.clock].name),
+	c: () => state.row && fold(state.look.byName ? state.row.label : state.row.clockName),
 	x: () => fold(null),
 	l: () => {
 		state.follow = !state.follow;
@@ -423,10 +630,21 @@ const keys = {
 		document.documentElement.dataset.theme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
 		later();
 	},
+	1: () => cursor(0), 2: () => cursor(1), n: () => nextPlace(1), b: () => nextPlace(-1),
+	p: () => state.row && rearrange(look => look.pins = toggle(look.pins, keyOf(state.row))),
+	e: rename, k: recolour, g: () => rearrange(look => look.byName = !look.byName), h: bus,
+	" ": () => {
+		if (state.row)
+			state.row.marked = !state.row.marked;
+		nextRow(1);
+	},
+	i: () => addNote(false), v: () => addNote(true), o: () => $("side").querySelector("button")?.focus(),
+	"\\": () => $("only").focus(),
 	"/": () => $("find").focus(), "?": () => $("help").showModal(),
 	Escape: () => {
 		$("message").textContent = "";
-		state.anchor = state.measured = null;
+		state.anchor = state.measured = state.place = null;
+		state.cursors = [null, null];
 		select(null);
 	},
 };
@@ -448,7 +666,7 @@ async function otherEnd() {
 
 /** Fold or unfold the rows of a clock; null: of all, or none if any is. */
 function fold(name) {
-	const all = state.session.clocks.map(c => c.name), any = state.folded.size > 0;
+	const all = state.groups.filter(g => !g.pinned).map(g => g.clock ? g.clock.name : g.name), any = state.folded.size > 0;
 	if (name === null)
 		state.folded = new Set(any ? [] : all);
 	else if (!state.folded.delete(name))
@@ -471,20 +689,27 @@ function nextRow(by) {
 
 addEventListener("keydown", event => {
 	if (event.target instanceof HTMLInputElement) {
-		if (event.key === "Enter")
-			find(event.target.value);
-		if (event.key === "Enter" || event.key === "Escape")
+		if (event.key === "Enter" && event.target.id === "find")
+			find(event.target.value).catch(complain);
+		if (event.target.id !== "askText" && (event.key === "Enter" || event.key === "Escape"))
 			$("canvas").focus();
 		return;
 	}
-	if (event.ctrlKey || event.metaKey || event.altKey || $("help").open)
+	if (event.ctrlKey || event.metaKey || $("help").open || $("ask").open)
+		return;
+	if (event.shiftKey && (event.key === "ArrowUp" || event.key === "ArrowDown")) {
+		event.preventDefault();
+		return move(event.key === "ArrowUp" ? -1 : 1, event.altKey);
+	}
+	if (event.altKey || (event.target instanceof HTMLButtonElement && (event.key === " " || event.key === "Enter")))
 		return;
 	const act = keys[event.key.length === 1 ? event.key.toLowerCase() : event.key];
 	if (act && state.session) {
 		event.preventDefault();
-		act();
+		Promise.resolve(act()).catch(complain);
 	}
 });
+$("only").addEventListener("input", () => rearrange(look => look.only = $("only").value));
 
 $("canvas").addEventListener("wheel", event => {
 	event.preventDefault();
@@ -502,7 +727,9 @@ $("canvas").addEventListener("pointerdown", event => {
 	drag = { x: event.offsetX, y: event.offsetY, from: state.from, to: state.to, top: state.top, moved: false, mark: event.shiftKey };
 	$("canvas").setPointerCapture(event.pointerId);
 });
+$("canvas").addEventListener("pointerleave", () => pointer = null);
 $("canvas").addEventListener("pointermove", event => {
+	pointer = event.offsetX > LEFT && event.offsetY > OVERVIEW + AXIS ? { x: event.offsetX, y: event.offsetY } : null;
 	if (!drag)
 		return;
 	drag.moved = drag.moved || Math.abs(event.offsetX - drag.x) + Math.abs(event.offsetY - drag.y) > 3;
@@ -537,20 +764,21 @@ function overviewTo(x) {
 
 /** What is nearest to a point, if it is near. Where records cannot be told apart, zoom in there. */
 function pick(x, y) {
-	const group = state.groups.find(g => y >= g.y && y < g.y + HEAD);
-	if (group && x < LEFT)
-		return fold(group.name);
-	const target = visibleRows().find(r => y >= r.y && y < r.y + LANE);
+	const pinned = state.groups[0] && state.groups[0].pinned ? state.groups[0] : null, at = pinned && y < pinned.y + pinned.h ? pinned : state.groups.find(g => !g.pinned && y >= g.y && y < g.y + g.h);
+	if (!at)
+		return;
+	if (y < at.y + HEAD && x < LEFT)
+		return at.pinned || fold(at.clock ? at.clock.name : at.name);
+	const target = at.rows.find(r => y >= r.y && y < r.y + r.h);
 	state.row = target || state.row;
 	if (!target)
 		return later();
-	let best = null;
-	for (const e of target.edges || [])
-		if (!best || Math.abs(canvas.x(state.now(e)) - x) < Math.abs(canvas.x(state.now(best)) - x))
-			best = e;
-	if (best && Math.abs(canvas.x(state.now(best)) - x) < 40)
-		return select(best);
-	if (target.edges === null && x > LEFT)
+	const hit = x > LEFT && nearest(target, x, y, 40), many = target.lane && laneAt(target, x, y);
+	if (hit)
+		return select(hit);
+	if (many) // several that cannot be told apart
+		return go(canvas.ns(many.x - 30), canvas.ns(many.end + 30), true);
+	if (target.edges === null && !target.lane && x > LEFT)
 		zoom(.2, canvas.ns(x));
 	later();
 }
@@ -598,6 +826,16 @@ async function watch() {
 		}
 		if ($("message").textContent.startsWith("coeval view does not answer"))
 			$("message").textContent = "";
+		if (state.session.found.done < 1 || news) {
+			if (await state.session.look().catch(() => false))
+				arrange();
+			later();
+		}
+		if (state.session.noted !== state.noted) {
+			state.noted = state.session.noted;
+			state.notes = await state.session.notes().catch(() => state.notes);
+			later();
+		}
 		if (news)
 			describe();
 		if (news && state.follow)
@@ -611,8 +849,10 @@ async function watch() {
 async function reopen() {
 	const session = new Session(later, complain), row = state.row, e = state.selected;
 	await session.open();
+	await session.look();
 	state.session = session;
-	state.measured = state.anchor = null;
+	state.measured = state.anchor = state.place = null;
+	state.cursors = [null, null];
 	state.wiggle = null;
 	state.row = null;
 	state.selected = null;
@@ -633,20 +873,19 @@ function describe() {
 	$("clocks").textContent = s.estimator ? `${good} of ${s.clocks.length} clocks good` : "";
 }
 
-async function begin() {
-	const held = new URLSearchParams(location.hash.slice(1).split("&").slice(1).join("&"));
-	const session = new Session(later, complain);
-	if (matchMedia("(prefers-color-scheme: dark)").matches)
-		document.documentElement.dataset.theme = "dark";
-	await session.open();
-	state.session = session;
-	arrange();
-	describe();
-	fit();
-	state.views = [];
-	const restore = () => (held.has("from") || held.has("to")) &&
+/** Look at what an address, or a saved view, says. @param {URLSearchParams} held */
+async function restore(held) {
+	const look = held.get("look"), folded = held.get("folded"), view = () => (held.has("from") || held.has("to")) &&
 		go(held.has("from") ? +held.get("from") : state.from, held.has("to") ? +held.get("to") : state.to);
-	restore();
+	try {
+		state.look = look ? { ...plain(), ...JSON.parse(look) } : plain();
+	} catch {
+		complain(new Error("the address does not say how rows are arranged"));
+	}
+	$("only").value = state.look.only;
+	state.folded = new Set(folded ? folded.split(",").map(decodeURIComponent) : []);
+	arrange();
+	view();
 	if (held.has("at")) {
 		const [stream, name, tick] = held.get("at").split(",").map(decodeURIComponent);
 		const want = () => visibleRows().find(r => r.stream.index === +stream && r.name === name);
@@ -654,13 +893,30 @@ async function begin() {
 			await new Promise(done => setTimeout(done, 30));
 		if (want()) {
 			state.row = want();
-			state.selected = { row: want(), tick: +tick - 1, half: -1 };
+			state.selected = { row: want(), tick: +tick - 1, half: -1, depth: 0 };
 			await step(want(), true);
-			restore();
+			view();
 		}
 	}
 	if (held.has("select"))
 		await selectFirst(held.get("select"));
+}
+
+async function begin() {
+	const held = new URLSearchParams(location.hash.slice(1).split("&").slice(1).join("&"));
+	const session = new Session(later, complain);
+	if (matchMedia("(prefers-color-scheme: dark)").matches)
+		document.documentElement.dataset.theme = "dark";
+	await session.open();
+	state.session = session;
+	if (state.still)
+		await session.look(true);
+	state.notes = await session.notes();
+	arrange();
+	describe();
+	fit();
+	state.views = [];
+	await restore(held);
 	if (!state.still)
 		watch();
 }
