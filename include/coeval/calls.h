@@ -85,6 +85,21 @@ CVL_API int cvl_calls_config_messages(struct cvl_calls_config *c, const char *ru
 /** The YAML text of the built-in rules. */
 CVL_API const char *cvl_calls_builtin_rules(void);
 
+struct cvl_calls_span;
+struct cvl_calls_slice;
+struct cvl_calls_away;
+
+/**
+ * Receives what is known as soon as it is, of each thread in the order of ends; threads and functions as in
+ * the result. No function may be NULL.
+ */
+struct cvl_calls_sink {
+	void (*span)(void *ctx, const struct cvl_calls_span *span);
+	void (*slice)(void *ctx, const struct cvl_calls_slice *slice);
+	void (*away)(void *ctx, const struct cvl_calls_away *away);
+	void *ctx;
+};
+
 struct cvl_calls_opts {
 	const struct cvl_calls_config
 		*config; /* must outlive the analysis; NULL: the built-in rules */
@@ -94,6 +109,7 @@ struct cvl_calls_opts {
 	 * span. NULL: of the longest outermost span.
 	 */
 	const char *path;
+	const struct cvl_calls_sink *sink; /* or NULL; copied */
 };
 
 /**

@@ -185,8 +185,8 @@ static void put_row(const struct interval_row *r, struct cvl_out *o)
 	cvl_out_json(o, r->of, strlen(r->of));
 	cvl_out_char(o, ',');
 	cvl_out_json(o, r->name, strlen(r->name));
-	cvl_out_printf(o, ",%u,%u,%s,%zu]", r->clock, (unsigned)r->depths,
-		       r->states ? "true" : "false", r->n);
+	cvl_out_printf(o, ",%u,%d,%s,%zu,%u]", r->clock, r->n ? r->most + 1 : 0,
+		       r->states ? "true" : "false", r->n, (unsigned)r->rank);
 }
 
 static void put_place(const struct found *f, struct cvl_out *o)
@@ -226,8 +226,7 @@ int put_found(struct model *m, const struct view_query *q, struct cvl_out *o, st
 	put_number(o, "version", r->version);
 	put_real(o, "done", done);
 	if (have != r->version) {
-		put_number(o, "left_out", (int64_t)r->all.left_out);
-		put_number(o, "no_longer", r->all.no_longer);
+		put_number(o, "width", r->all.width);
 		put_member(o, "problems");
 		cvl_out_char(o, '[');
 		for (size_t i = 0; i < r->n_problems; i++)
@@ -260,21 +259,20 @@ struct tile {
 	uint64_t base;
 };
 
-static int put_group(void *ctx, const struct interval_group *g)
+static int put_interval(void *ctx, const struct interval *i)
 {
 	const struct tile *t = ctx;
 
 	put_element(t->o);
-	cvl_out_printf(t->o, "[%u,%.0f,%.0f,%u,%u", (unsigned)g->first->depth,
-		       (double)(int64_t)(g->begin - t->base), (double)(int64_t)(g->end - t->base),
-		       (unsigned)g->most, (unsigned)g->marks);
-	if (g->n == 1)
-		cvl_out_printf(t->o, ",%lld,%lld]", (long long)told_bound(g->first->half),
-			       (long long)told_bound(g->first->apart));
+	cvl_out_printf(t->o, "[%d,%.0f,%.0f,%u,%u", i->depth, (double)(int64_t)(i->begin - t->base),
+		       (double)(int64_t)(i->end - t->base), (unsigned)i->name, (unsigned)i->marks);
+	if (i->n == 1)
+		cvl_out_printf(t->o, ",%lld,%lld]", (long long)told_bound(i->half),
+			       (long long)told_bound(i->apart));
 	else
-		cvl_out_printf(t->o, ",%llu,%u,%lld,%.4f]", (unsigned long long)g->n,
-			       (unsigned)g->longest->name,
-			       (long long)(g->longest->to - g->longest->from), g->share);
+		cvl_out_printf(t->o, ",%u,%u,%lld,%.4f]", (unsigned)i->n, (unsigned)i->longest_name,
+			       (long long)i->longest,
+			       i->ns ? (double)i->of_name / (double)i->ns : 1.0);
 	return t->o->error ? CVL_E_NOMEM : 0;
 }
 
@@ -304,7 +302,7 @@ int put_intervals(struct model *m, const struct view_query *q, struct cvl_out *o
 	row = &r->all.row[number];
 	t.base = row->clock < cvl_session_clocks(m->session) ? model_base(m, row->clock) : 0;
 	cvl_out_text(o, "{\"list\":[");
-	rc = intervals_tile(row, from, to, (int64_t)width, put_group, &t);
+	rc = intervals_tile(row, from, to, (int64_t)width, put_interval, &t);
 	cvl_out_text(o, "]}");
 	return rc ? cvl_no_memory(err) : 0;
 }

@@ -9,6 +9,8 @@
 #include <coeval/array.h>
 #include <coeval/error.h>
 
+#define LEAST_WIDTH_NS 1000
+
 void intervals_free(struct intervals *all)
 {
 	for (size_t i = 0; i < all->n_rows; i++) {
@@ -51,20 +53,6 @@ uint32_t intervals_name(struct intervals *all, const char *name)
 	return (uint32_t)all->n_names++;
 }
 
-bool intervals_add(struct intervals *all, uint32_t row, const struct interval *i)
-{
-	struct interval_row *r = &all->row[row];
-
-	if (cvl_room(&r->list, r->n, &r->room, sizeof(*r->list)))
-		return false;
-	r->list[r->n++] = *i;
-	if (i->depth >= r->depths)
-		r->depths = (uint16_t)(i->depth + 1);
-	if (i->to - i->from > r->longest)
-		r->longest = i->to - i->from;
-	return true;
-}
-
 bool intervals_tell(struct intervals *all, const struct found *f, const char *format, ...)
 {
 	va_list args;
@@ -83,6 +71,8 @@ bool intervals_tell(struct intervals *all, const struct found *f, const char *fo
 	return true;
 }
 
+/* ---- intervals ---- */
+
 static int in_order(const void *a, const void *b)
 {
 	const struct interval *x = a, *y = b;
@@ -94,17 +84,122 @@ static int in_order(const void *a, const void *b)
 	return (x->to > y->to) - (x->to < y->to);
 }
 
+static void sort(struct interval_row *r)
+{
+	if (r->n)
+		qsort(r->list, r->n, sizeof(*r->list), in_order);
+}
+
 void intervals_sort(struct intervals *all)
 {
 	for (size_t i = 0; i < all->n_rows; i++)
-		if (all->row[i].n)
-			qsort(all->row[i].list, all->row[i].n, sizeof(struct interval), in_order);
+		sort(&all->row[i]);
+}
+
+/* The begin of the part of the time that @ns is in. */
+static int64_t part_of(int64_t ns, int64_t width)
+{
+	const int64_t past = ns % width;
+
+	return ns - past - (past < 0 ? width : 0);
+}
+
+/* Whether @b, which is after @a, is added up with it. */
+static bool together(const struct interval *a, const struct interval *b, int64_t width)
+{
+	return a->depth == b->depth && a->longest < width && b->to - b->from < width &&
+	       part_of(a->from, width) == part_of(b->from, width);
+}
+
+static void add_up(struct interval *sum, const struct interval *i)
+{
+	const int64_t ns = i->n > 1 ? i->ns : i->longest, of_name = i->n > 1 ? i->of_name : ns;
+
+	if (sum->n == 1) {
+		sum->ns = sum->longest;
+		sum->of_name = sum->longest;
+	}
+	sum->ns += ns;
+	if (sum->name == i->name) {
+		sum->of_name += of_name;
+	} else if (of_name > sum->of_name) {
+		sum->of_name = of_name;
+		sum->name = i->name;
+	}
+	if (i->longest > sum->longest) {
+		sum->longest = i->longest;
+		sum->longest_name = i->longest_name;
+	}
+	if (i->to > sum->to) {
+		sum->to = i->to;
+		sum->end = i->end;
+	}
+	sum->n = sum->n > UINT32_MAX - i->n ? UINT32_MAX : sum->n + i->n;
+	sum->marks |= i->marks;
+}
+
+/* Add up what is shorter than @all->width. */
+static void thin(struct intervals *all)
+{
+	all->n = 0;
+	for (size_t k = 0; k < all->n_rows; k++) {
+		struct interval_row *r = &all->row[k];
+		size_t kept = 0;
+
+		sort(r);
+		for (size_t i = 0; i < r->n; i++)
+			if (kept && together(&r->list[kept - 1], &r->list[i], all->width))
+				add_up(&r->list[kept - 1], &r->list[i]);
+			else
+				r->list[kept++] = r->list[i];
+		r->n = kept;
+		for (size_t i = 0; i < kept; i++)
+			if (r->list[i].to - r->list[i].from > r->longest)
+				r->longest = r->list[i].to - r->list[i].from;
+		all->n += kept;
+	}
+}
+
+static void make_room(struct intervals *all)
+{
+	if (!all->width)
+		all->width = LEAST_WIDTH_NS;
+	thin(all);
+	while (all->n > INTERVALS_MOST / 2 && all->width < INT64_MAX / 8) {
+		all->width *= 4;
+		thin(all);
+	}
+}
+
+bool intervals_add(struct intervals *all, uint32_t row, const struct interval *i)
+{
+	struct interval_row *r = &all->row[row];
+	struct interval *x;
+
+	if (all->n >= INTERVALS_MOST)
+		make_room(all);
+	if (cvl_room(&r->list, r->n, &r->room, sizeof(*r->list)))
+		return false;
+	x = &r->list[r->n];
+	*x = *i;
+	x->n = 1;
+	x->longest = i->to - i->from;
+	x->longest_name = i->name;
+	if (!r->n || i->depth < r->least)
+		r->least = i->depth;
+	if (!r->n || i->depth > r->most)
+		r->most = i->depth;
+	r->n++;
+	all->n++;
+	if (x->longest > r->longest)
+		r->longest = x->longest;
+	return true;
 }
 
 /* ---- tiles ---- */
 
 /* The first of a row that is not before @depth and @from. */
-static size_t first_of(const struct interval_row *row, unsigned depth, int64_t from)
+static size_t first_of(const struct interval_row *row, int depth, int64_t from)
 {
 	size_t low = 0, high = row->n;
 
@@ -120,102 +215,35 @@ static size_t first_of(const struct interval_row *row, unsigned depth, int64_t f
 	return low;
 }
 
-/* Names of a bucket, of which no more than this many are told apart: the first ones. */
-#define NAMES_MOST 64
-
-struct bucket {
-	struct interval_group group;
-	int64_t begin; /* ns */
-	double total;
-	uint32_t name[NAMES_MOST];
-	double ns[NAMES_MOST];
-	size_t names;
-};
-
-static void bucket_add(struct bucket *b, const struct interval *i)
-{
-	const double ns = (double)(i->to - i->from);
-	struct interval_group *g = &b->group;
-	size_t k = 0;
-
-	if (!g->n)
-		*g = (struct interval_group){
-			.first = i, .begin = i->begin, .end = i->end, .longest = i
-		};
-	g->n++;
-	g->marks |= i->marks;
-	if (i->end > g->end)
-		g->end = i->end;
-	if (i->to - i->from > g->longest->to - g->longest->from)
-		g->longest = i;
-	b->total += ns;
-	while (k < b->names && b->name[k] != i->name)
-		k++;
-	if (k == NAMES_MOST)
-		return;
-	if (k == b->names) {
-		b->name[b->names++] = i->name;
-		b->ns[k] = 0;
-	}
-	b->ns[k] += ns;
-}
-
-static int bucket_end(struct bucket *b, int (*see)(void *ctx, const struct interval_group *g),
-		      void *ctx)
-{
-	size_t most = 0;
-	int rc;
-
-	if (!b->group.n)
-		return 0;
-	for (size_t k = 1; k < b->names; k++)
-		if (b->ns[k] > b->ns[most])
-			most = k;
-	b->group.most = b->name[most];
-	b->group.share = b->total > 0 ? b->ns[most] / b->total : 1;
-	rc = see(ctx, &b->group);
-	b->group.n = 0;
-	b->names = 0;
-	b->total = 0;
-	return rc;
-}
-
-/* The begin of the bucket that @ns is in. */
-static int64_t bucket_of(int64_t ns, int64_t width)
-{
-	const int64_t past = ns % width;
-
-	return ns - past - (past < 0 ? width : 0);
-}
-
 int intervals_tile(const struct interval_row *row, int64_t from, int64_t to, int64_t width,
-		   int (*see)(void *ctx, const struct interval_group *g), void *ctx)
+		   int (*see)(void *ctx, const struct interval *i), void *ctx)
 {
 	const int64_t early = from < INT64_MIN + row->longest ? INT64_MIN : from - row->longest;
-	struct bucket *b = calloc(1, sizeof(*b));
-	int rc = b ? 0 : CVL_E_NOMEM;
 
-	for (unsigned depth = 0; depth < row->depths && !rc; depth++) {
+	for (int depth = row->least; row->n && depth <= row->most; depth++) {
+		struct interval sum = { 0 };
+		int rc = 0;
+
 		for (size_t k = first_of(row, depth, early); k < row->n && !rc; k++) {
 			const struct interval *i = &row->list[k];
-			const bool is_short = i->to - i->from < width;
 
 			if (i->depth != depth || i->from >= to)
 				break;
 			/* short ones are of the tile that they begin in */
-			if (is_short ? i->from < from : i->to <= from)
+			if (i->to - i->from < width ? i->from < from : i->to <= from)
 				continue;
-			if (b->group.n && (!is_short || bucket_of(i->from, width) != b->begin))
-				rc = bucket_end(b, see, ctx);
-			b->begin = bucket_of(i->from, width);
-			if (!rc)
-				bucket_add(b, i);
-			if (!rc && !is_short)
-				rc = bucket_end(b, see, ctx);
+			if (sum.n && together(&sum, i, width)) {
+				add_up(&sum, i);
+				continue;
+			}
+			if (sum.n)
+				rc = see(ctx, &sum);
+			sum = *i;
 		}
-		if (!rc)
-			rc = bucket_end(b, see, ctx);
+		if (!rc && sum.n)
+			rc = see(ctx, &sum);
+		if (rc)
+			return rc;
 	}
-	free(b);
-	return rc;
+	return 0;
 }

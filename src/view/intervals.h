@@ -10,6 +10,7 @@
 #include <coeval/timeline.h>
 
 #define NO_CLOCK UINT32_MAX
+#define INTERVALS_MOST 2000000
 
 /** How an interval is drawn. */
 enum interval_mark {
@@ -20,19 +21,35 @@ enum interval_mark {
 	INTERVAL_AWAY = 16,   /* its thread did not run */
 };
 
+/* One, or several at one depth that begin in the same part of the time and are too short to be kept apart. */
 struct interval {
-	int64_t from, to;    /* ns on the timeline */
+	int64_t from,
+		to; /* ns on the timeline; of several: of the first, and the end that is last */
 	uint64_t begin, end; /* ticks of its row's clock */
-	int64_t half, apart; /* half-widths of its begin, and of its length; CVL_BOUND_UNKNOWN */
-	uint32_t name;
-	uint16_t depth, marks;
+	union {
+		struct {
+			int64_t half,
+				apart; /* half-widths of its begin, and of its length; CVL_BOUND_UNKNOWN */
+		};
+		struct {
+			int64_t ns,
+				of_name; /* of several: their lengths, and at least that of those called @name */
+		};
+	};
+	int64_t longest; /* ns */
+	uint32_t name;   /* of several: that which takes most of their time, or may */
+	uint32_t longest_name;
+	uint32_t n;
+	int16_t depth;
+	uint16_t marks;
 };
 
 struct interval_row {
 	const char *of; /* the analysis */
 	char *name;
 	uint32_t clock;
-	uint16_t depths;
+	int16_t least, most;   /* depths */
+	uint32_t rank;         /* among those of its clock */
 	bool states;           /* depth 0 tells what a thread did, and is no call */
 	struct interval *list; /* by depth, then begin */
 	size_t n, room;
@@ -56,8 +73,8 @@ struct intervals {
 	size_t n_names, room_names;
 	struct found *found;
 	size_t n_found, room_found;
-	uint64_t left_out; /* intervals beyond the limit: the shortest */
-	int64_t no_longer; /* ns, than this */
+	size_t n;      /* intervals of all rows */
+	int64_t width; /* ns: those that are shorter may have been added up */
 };
 
 void intervals_free(struct intervals *all);
@@ -66,7 +83,10 @@ void intervals_free(struct intervals *all);
 uint32_t intervals_row(struct intervals *all, const char *of, const char *name, uint32_t clock);
 uint32_t intervals_name(struct intervals *all, const char *name);
 
-/** Add to a row; false: out of memory. */
+/**
+ * Add to a row; false: out of memory. Of more than INTERVALS_MOST in all rows the short ones are added up,
+ * so that none is lost.
+ */
 bool intervals_add(struct intervals *all, uint32_t row, const struct interval *i);
 bool intervals_tell(struct intervals *all, const struct found *f, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -74,19 +94,11 @@ bool intervals_tell(struct intervals *all, const struct found *f, const char *fo
 /** All was added: sort it, so that tiles can be made. */
 void intervals_sort(struct intervals *all);
 
-/** An interval, or several at one depth that are shorter than a bucket and begin in the same one. */
-struct interval_group {
-	const struct interval *first; /* of one: itself */
-	uint64_t begin, end;          /* ticks: of the first, and the end that is last */
-	uint64_t n;
-	const struct interval *longest;
-	uint32_t most; /* name that takes most of their time */
-	double share;  /* that it takes */
-	uint16_t marks;
-};
-
-/** Pass all of a row between @from and @to to @see, by depth, in buckets of @width ns. CVL_E_NOMEM. */
+/**
+ * Pass all of a row between @from and @to to @see, by depth; those that are shorter than @width ns, and
+ * begin in the same one of such parts of the time, as one. What @see does not return 0 to ends it.
+ */
 int intervals_tile(const struct interval_row *row, int64_t from, int64_t to, int64_t width,
-		   int (*see)(void *ctx, const struct interval_group *g), void *ctx);
+		   int (*see)(void *ctx, const struct interval *i), void *ctx);
 
 #endif

@@ -10,14 +10,12 @@
 #include <coeval/precision.h>
 #include <coeval/tasks.h>
 
-#define FOUND_MOST 1000       /* places of one list */
-#define INTERVALS_MOST 400000 /* of one analysis */
+#define FOUND_MOST 1000 /* places of one list */
 
 /* What an analysis is told from. */
 struct study {
 	struct intervals *all;
 	struct cvl_timeline *tl;
-	size_t n; /* intervals */
 	size_t n_told;
 	bool no_memory;
 };
@@ -44,12 +42,6 @@ static void add(struct study *s, uint32_t row, struct interval i)
 {
 	if (row == UINT32_MAX || i.name == UINT32_MAX) {
 		s->no_memory = true;
-		return;
-	}
-	if (s->n++ >= INTERVALS_MOST) {
-		s->all->left_out++;
-		if (i.to - i.from > s->all->no_longer)
-			s->all->no_longer = i.to - i.from;
 		return;
 	}
 	i.begin = tick_of(s, s->all->row[row].clock, i.from);

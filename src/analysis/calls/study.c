@@ -82,12 +82,18 @@ static void see_span(void *ctx, const struct cvl_calls_span *span)
 	struct study *s = ctx;
 
 	calls_kept_span(&s->kept, span);
+	if (s->has_sink)
+		s->sink.span(s->sink.ctx, span);
 	s->no_memory |= calls_find_span(s->find, span) != 0;
 }
 
 static void see_slice(void *ctx, const struct cvl_calls_slice *slice)
 {
-	calls_kept_slice(&((struct study *)ctx)->kept, slice);
+	struct study *s = ctx;
+
+	calls_kept_slice(&s->kept, slice);
+	if (s->has_sink)
+		s->sink.slice(s->sink.ctx, slice);
 }
 
 static void see_away(void *ctx, const struct cvl_calls_away *away)
@@ -95,6 +101,8 @@ static void see_away(void *ctx, const struct cvl_calls_away *away)
 	struct study *s = ctx;
 
 	calls_kept_away(&s->kept, away);
+	if (s->has_sink)
+		s->sink.away(s->sink.ctx, away);
 	s->no_memory |= calls_find_away(s->find, away) != 0;
 }
 
@@ -180,6 +188,9 @@ static int open_study(struct study *s, const struct cvl_calls_opts *opts, struct
 		return rc;
 	/* exchanges that only tie clocks are not messages, unless requested */
 	rules_drop(&s->recalled, 0, "tracer");
+	s->has_sink = opts->sink;
+	if (s->has_sink)
+		s->sink = *opts->sink;
 	calls_kept_init(&s->kept, opts->kept ? opts->kept : KEPT);
 	if (!opts->config)
 		s->config = s->own = cvl_calls_config_new();

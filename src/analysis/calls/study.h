@@ -32,6 +32,8 @@ struct study {
 	struct calls_read *read;
 	const struct calls *calls;
 	struct cvl_calls_kept kept;
+	struct cvl_calls_sink sink; /* the caller's */
+	bool has_sink;
 	struct calls_find *find;
 	struct calls_path critical;
 	bool no_memory; /* the sink could not store something */

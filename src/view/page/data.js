@@ -147,8 +147,8 @@ export class Session {
 		/** @type {Map<string, any>} */
 		this.kept = new Map();
 		this.asked = new Set();
-		/** @type {{version: number, done: number, rows: any[], names: string[], places: any[], problems: string[][], left_out: number}} */
-		this.found = { version: 0, done: 0, rows: [], names: [], places: [], problems: [], left_out: 0 };
+		/** @type {{version: number, done: number, rows: any[], names: string[], places: any[], problems: string[][], width: number}} */
+		this.found = { version: 0, done: 0, rows: [], names: [], places: [], problems: [], width: 0 };
 	}
 
 	async open() {
@@ -263,7 +263,7 @@ export class Session {
 		if (told.version === was.version)
 			return false;
 		this.found = { ...told,
-			rows: told.rows.map(([of, name, clock, depths, states, n], index) => ({ of, name, clock, depths, states, n, index })),
+			rows: told.rows.map(([of, name, clock, depths, states, n, rank], index) => ({ of, name, clock, depths, states, n, rank, index })).sort((a, b) => a.rank - b.rank),
 			places: told.found.map(([of, text, clock, row, from, to, bad]) => ({ of, text, clock, row, from, to, bad })) };
 		return true;
 	}

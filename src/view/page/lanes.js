@@ -26,9 +26,10 @@ export function intervalOf(row, told) {
 
 /** For selecting: as a record that begins there. @param {any} i @param {any} map of its clock @param {string[]} names */
 export function selectable(i, map, names) {
-	const own = map.bound(i.tick);
-	return { row: i.row, tick: i.tick, until: i.until, depth: i.depth, ns: map.time(i.tick), half: i.half, apart: i.apart, marks: i.marks,
-		capture: i.half < 0 || own < 0 ? 0 : Math.max(0, Math.ceil(i.half - own)), fields: names[i.name] };
+	const own = map.bound(i.tick), half = i.n ? own : i.half;
+	return { row: i.row, tick: i.tick, until: i.until, depth: i.depth, ns: map.time(i.tick), half, apart: i.n ? -1 : i.apart, marks: i.marks,
+		capture: half < 0 || own < 0 ? 0 : Math.max(0, Math.ceil(half - own)),
+		fields: i.n ? `${i.n} in all, at most ${duration(i.longestNs)} long (${names[i.longest]}); ${Math.round(100 * i.share)} % of their time or more: ${names[i.name]}` : names[i.name] };
 }
 
 const golden = name => Math.round(name * 137.508) % 360;
@@ -50,8 +51,8 @@ export function drawLane(canvas, row, colour) {
 		const y = row.y + top, w = Math.max(1.4, end - x), strip = lane.states && i.depth === 0, a = Math.max(canvas.left - 2, x), shown = Math.min(canvas.w + 2, x + w) - a;
 		row.boxes.push({ i, x, end: x + w, y, tall });
 		if (strip && i.marks & AWAY) {
-			g.fillStyle = canvas.alpha(colour, .18);
-			g.fillRect(a, y + tall / 2 - 1, shown, 2);
+			g.fillStyle = canvas.alpha(colour, i.n ? .32 : .18);
+			g.fillRect(a, i.n ? y : y + tall / 2 - 1, shown, i.n ? tall : 2);
 		} else if (strip) {
 			g.fillStyle = canvas.alpha(colour, i.n ? .85 : .65);
 			g.fillRect(a, y, shown, tall);
@@ -111,7 +112,7 @@ export async function nextInterval(session, row, depth, tick, forward) {
 			from = map.time(i.tick) - 1;
 			to = map.time(i.until) + 1;
 			if (width <= 1)
-				return null;
+				return i;
 			width = Math.max(1, (to - from) / 256);
 		}
 	}

@@ -108,8 +108,8 @@ function found(state, jump) {
 	}
 	for (const [of, text] of f.problems)
 		parts.push(element("p", { className: "maybe" }, `${of}: ${text}`));
-	if (f.left_out)
-		parts.push(element("p", { className: "dim" }, `${f.left_out.toLocaleString("en")} intervals are left out, none longer than ${duration(f.no_longer)}`));
+	if (f.width)
+		parts.push(element("p", { className: "dim" }, `of what is shorter than ${duration(f.width)} only sums are kept`));
 	if (f.done < 1)
 		parts.push(element("p", { className: "dim" }, `looking for calls, losses and more: ${Math.round(100 * f.done)} %`));
 	return parts;
