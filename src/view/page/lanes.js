@@ -97,22 +97,21 @@ export async function nextInterval(session, row, depth, tick, forward) {
 	const map = session.clocks[row.lane.clock].map, whole = session.to - session.from;
 	const look = async (from, to, width) => {
 		const found = (await session.askIntervals(row.lane, Math.floor(from), Math.ceil(to), Math.max(1, Math.floor(width)))).map(t => intervalOf(row, t))
-			.filter(i => i.depth === depth && (forward ? i.until > tick && (i.n || i.tick > tick) : i.tick < tick));
+			.filter(i => i.depth === depth && (forward ? i.tick > tick : i.tick < tick));
 		return forward ? found[0] : found[found.length - 1];
 	};
 	for (let span = Math.max(1000, whole / 4096); span < 8 * whole + 1e4; span *= 4) {
 		const at = map.time(tick);
-		let from = forward ? at : at - span, to = forward ? at + span : at, width = span / 256;
+		let from = forward ? at : at - span, to = forward ? at + span : at, width = span / 256, last = null;
 		for (let deep = 0; deep < 40; deep++) {
 			const i = await look(from, to, width);
 			if (!i)
 				break;
-			if (!i.n)
-				return i;
+			if (!i.n || (last && i.tick === last.tick && i.until === last.until))
+				return i; // one, or more than can be told apart
+			last = i;
 			from = map.time(i.tick) - 1;
 			to = map.time(i.until) + 1;
-			if (width <= 1)
-				return i;
 			width = Math.max(1, (to - from) / 256);
 		}
 	}
