@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * A session's report: how well its clocks are synchronised, as an HTML page and its figures. Its
+ * A session's report: how well its clocks are synchronised, as a part of a page and its figures. Its
  * data are a study (coeval/study.h). Write errors are kept in the struct cvl_out.
  */
 #ifndef COEVAL_REPORT_H
@@ -20,8 +20,8 @@ struct cvl_report_page {
 };
 
 /**
- * The page: HTML that is also well-formed XML, with all figures embedded; it needs no network and
- * no scripts.
+ * A style and a section, with all figures, for the body of an HTML page, which cvl_view_save() makes.
+ * Both are well-formed XML, too.
  */
 CVL_API void cvl_report_html(struct cvl_out *out, const struct cvl_study *study,
 			     const struct cvl_report_page *page);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * A local page on which a session can be looked at: a small HTTP server, bound to 127.0.0.1, and
+ * A page on which a session can be looked at: a small HTTP server, bound to 127.0.0.1, and
  * the page that it serves. The session is only read, but for notes (coeval/annotations.h), unless the
  * view is read-only, and levels of detail (coeval/lod.h).
  *
@@ -16,7 +16,9 @@
 #include <coeval/check.h>
 #include <coeval/error.h>
 #include <coeval/flow.h>
+#include <coeval/out.h>
 #include <coeval/power.h>
+#include <coeval/report.h>
 #include <coeval/session.h>
 
 CVL_BEGIN_DECLS
@@ -53,6 +55,39 @@ CVL_API void cvl_view_close(struct cvl_view *v);
 
 /** Where it is: "http://127.0.0.1:PORT/#SECRET". */
 CVL_API const char *cvl_view_address(const struct cvl_view *v);
+
+/* ---- one file ---- */
+
+/** Of a file, at most, bytes. */
+#define CVL_VIEW_SAVE_MOST (20u << 20)
+
+struct cvl_view_save_opts {
+	bool has_from, has_until;
+	struct cvl_time from, until; /* of the timeline; else all of it */
+	size_t most;                 /* bytes; 0: CVL_VIEW_SAVE_MOST */
+	const struct cvl_report *report;
+	struct cvl_progress progress; /* as for cvl_view_open() */
+	struct cvl_view_studies studies;
+	/* how well its clocks are tied: a part of the page by coeval/report.h; both or neither */
+	const struct cvl_study *study;
+	const struct cvl_report_page *page;
+};
+
+/** What was left out, for want of room. */
+struct cvl_view_saved {
+	size_t bytes;
+	size_t streams, whole; /* those with all of their records */
+	int64_t cell_ns;       /* others are told in parts of this length, the longest */
+	bool rows;             /* some rows of intervals are not there in full detail */
+};
+
+/**
+ * Write the page with its data to @out: one file that needs no server and no network. What does not fit
+ * is left out, the finest details first, and the page says so. CVL_E_NOMEM, CVL_E_CANCELLED, what is
+ * wrong with the session; write errors are kept in @out.
+ */
+CVL_API int cvl_view_save(struct cvl_session *session, const struct cvl_view_save_opts *opts,
+			  struct cvl_out *out, struct cvl_view_saved *saved, struct cvl_error *err);
 
 CVL_END_DECLS
 

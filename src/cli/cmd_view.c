@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "output.h"
 #include "view/ask.h"
+#include "view/save.h"
 
 #include <coeval/files.h>
 #include <coeval/out.h>
@@ -24,7 +25,7 @@ extern char **environ;
 struct request {
 	uint64_t port;
 	bool no_open, read_only;
-	const char *png, *select;
+	const char *png, *html, *select;
 	struct view_ask ask;
 	uint64_t width, height;
 	int64_t from, until;
@@ -47,7 +48,9 @@ static const struct cli_option options[] = {
 	  "select the first edge or event of this row after --from" },
 	{ "read-only", 0, NULL, OPTION_FLAG, AT(read_only), "let nobody write notes" },
 	VIEW_ASK_OPTIONS(struct request, ask),
-	{ .kind = OPTION_HEADING, .what = "Pictures" },
+	{ .kind = OPTION_HEADING, .what = "One file to send, and pictures" },
+	{ "html", 0, "FILE", OPTION_FILE, AT(html),
+	  "write the page with its data from --from to --until, at most 20 MB, and exit" },
 	{ "png", 0, "FILE", OPTION_FILE, AT(png),
 	  "write a picture of the page and exit; needs Chromium" },
 	{ "width", 0, "N", OPTION_NUMBER, AT(width), "of the picture, in pixels (default: 1600)",
@@ -154,6 +157,27 @@ static int write_picture(const struct request *r, char *url, struct cvl_error *e
 	return rc;
 }
 
+/* ---- one file ---- */
+
+static int write_page(const struct request *r, struct cvl_session *session,
+		      const struct cvl_view_opts *opts, struct cvl_error *err)
+{
+	const struct cvl_view_save_opts save = { .has_from = r->has_from,
+						 .has_until = r->has_until,
+						 .from = { r->from },
+						 .until = { r->until },
+						 .report = opts->report,
+						 .progress = opts->progress,
+						 .studies = opts->studies };
+	struct cvl_view_saved saved;
+	int rc = view_save(r->html, session, &save, &saved, err);
+
+	progress_clear(opts->progress.ctx);
+	if (!rc)
+		view_save_tell(r->html, &saved);
+	return rc;
+}
+
 #define URL_BYTES 1000
 #define SELECT_BYTES 200
 
@@ -196,6 +220,31 @@ static void serve(const struct request *r, const sigset_t *ends, char *url)
 	sigwait(ends, &number);
 }
 
+static int show(const struct request *r, struct cvl_session *session,
+		const struct cvl_view_opts *opts, struct cvl_error *err)
+{
+	struct cvl_view *view;
+	char url[URL_BYTES];
+	sigset_t ends;
+	int rc;
+
+	/* before threads are made, which are to leave them to this one; a picture just ends */
+	end_signals(&ends);
+	if (!r->png)
+		pthread_sigmask(SIG_BLOCK, &ends, NULL);
+	rc = cvl_view_open(&view, session, opts, err);
+	progress_clear(opts->progress.ctx);
+	if (rc)
+		return rc;
+	address_of(url, r, view);
+	if (r->png)
+		rc = write_picture(r, url, err);
+	else
+		serve(r, &ends, url);
+	cvl_view_close(view);
+	return rc;
+}
+
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct request r = { 0 };
@@ -204,10 +253,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 	struct cvl_session *session;
 	struct problems problems;
 	struct progress progress;
-	struct cvl_view *view;
 	struct cvl_error err;
-	char url[URL_BYTES];
-	sigset_t ends;
 	int rc = options_read(verb, &r, argc, argv, &operands);
 
 	if (rc >= 0)
@@ -230,20 +276,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 	opts.port = (uint16_t)r.port;
 	opts.report = &problems.report;
 	opts.progress = (struct cvl_progress){ progress_show, &progress };
-	/* before threads are made, which are to leave them to this one; a picture just ends */
-	end_signals(&ends);
-	if (!r.png)
-		pthread_sigmask(SIG_BLOCK, &ends, NULL);
-	rc = cvl_view_open(&view, session, &opts, &err);
-	progress_clear(&progress);
-	if (!rc) {
-		address_of(url, &r, view);
-		if (r.png)
-			rc = write_picture(&r, url, &err);
-		else
-			serve(&r, &ends, url);
-		cvl_view_close(view);
-	}
+	rc = r.html ? write_page(&r, session, &opts, &err) : show(&r, session, &opts, &err);
 	cvl_session_close(session);
 	view_ask_free(&r.ask);
 	return cli_end(rc, &err, &problems);
@@ -258,6 +291,7 @@ const struct verb verb_view = {
 	.examples =
 		"  coeval view s/\n"
 		"  coeval view s/ --port 8080 --no-open\n"
+		"  coeval view s/ --from 1.2 --until 1.3 --html part.html\n"
 		"  coeval view s/ --from 1.2 --until 1.3 --select node1/SEND --png picture.png\n",
 	.run = run,
 };

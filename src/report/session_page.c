@@ -33,30 +33,30 @@ static void put_style(struct cvl_out *o)
 	cvl_out_text(
 		o,
 		"<style>\n"
-		"body { font: 14px/1.45 sans-serif; color: #222; background: #fff; max-width: 900px; "
-		"margin: 2em auto; padding: 0 1em; }\n"
-		"h1 { font-size: 1.5em; margin-bottom: .2em; }\n"
-		"h2 { font-size: 1.15em; margin: 1.8em 0 .5em; }\n"
-		"table { border-collapse: collapse; font-size: 12.5px; }\n"
-		"th, td { text-align: left; padding: 3px 10px 3px 0; vertical-align: top; "
+		"#report { font: 14px/1.45 sans-serif; color: #222; background: #fff; color-scheme: light; }\n"
+		"#report > div { max-width: 900px; margin: 0 auto; padding: 1em; }\n"
+		"#report h1 { font-size: 1.5em; margin-bottom: .2em; }\n"
+		"#report h2 { font-size: 1.15em; margin: 1.8em 0 .5em; }\n"
+		"#report table { border-collapse: collapse; font-size: 12.5px; }\n"
+		"#report th, #report td { text-align: left; padding: 3px 10px 3px 0; vertical-align: top; "
 		"overflow-wrap: anywhere; }\n"
-		"thead th { border-bottom: 1px solid #888; overflow-wrap: normal; vertical-align: bottom; }\n"
-		"table.head th { white-space: nowrap; }\n"
-		"thead th.number { white-space: normal; }\n"
-		"tbody tr { border-bottom: 1px solid #eee; }\n"
-		".wide { width: 100%; }\n"
-		".number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }\n"
-		".clocks td:nth-child(1) { min-width: 5.5em; }\n"
-		".clocks td:nth-child(2), .clocks td:nth-child(8) { white-space: nowrap; }\n"
-		".clocks td:nth-child(9) { min-width: 14em; }\n"
-		".main td { font-weight: bold; }\n"
-		".degraded { color: #a84300; }\n"
-		".unsynchronised { color: #a84300; font-weight: bold; }\n"
-		".note, figcaption { font-size: 12.5px; color: #444; }\n"
-		"figure { margin: 1.2em 0; }\n"
-		"figure svg { width: 100%; height: auto; display: block; }\n"
-		"@media print { body { margin: 0; max-width: none; } figure, tr { break-inside: avoid; } "
-		"h2 { break-after: avoid; } }\n"
+		"#report thead th { border-bottom: 1px solid #888; overflow-wrap: normal; vertical-align: bottom; }\n"
+		"#report table.head th { white-space: nowrap; }\n"
+		"#report thead th.number { white-space: normal; }\n"
+		"#report tbody tr { border-bottom: 1px solid #eee; }\n"
+		"#report .wide { width: 100%; }\n"
+		"#report .number { text-align: right; white-space: nowrap; font: inherit; font-variant-numeric: tabular-nums; }\n"
+		"#report .clocks td:nth-child(1) { min-width: 5.5em; }\n"
+		"#report .clocks td:nth-child(2), #report .clocks td:nth-child(8) { white-space: nowrap; }\n"
+		"#report .clocks td:nth-child(9) { min-width: 14em; }\n"
+		"#report .main td { font-weight: bold; }\n"
+		"#report .degraded { color: #a84300; }\n"
+		"#report .unsynchronised { color: #a84300; font-weight: bold; }\n"
+		"#report .note, #report figcaption { font-size: 12.5px; color: #444; }\n"
+		"#report figure { margin: 1.2em 0; }\n"
+		"#report figure svg { width: 100%; height: auto; display: block; }\n"
+		"@media print { #report figure, #report tr { break-inside: avoid; } "
+		"#report h2 { break-after: avoid; } }\n"
 		"</style>\n");
 }
 
@@ -331,18 +331,11 @@ static void put_figures(struct cvl_out *o, const struct cvl_study *s)
 
 void cvl_report_html(struct cvl_out *o, const struct cvl_study *s, const struct cvl_report_page *p)
 {
-	cvl_out_text(
-		o,
-		"<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<head>\n"
-		"<meta charset=\"utf-8\"/>\n"
-		"<meta name=\"viewport\" content=\"width=device-width\"/>\n<title>Synchronisation of ");
-	cvl_out_xml(o, p->path);
-	cvl_out_text(o, "</title>\n");
 	put_style(o);
-	cvl_out_text(o, "</head>\n<body>\n");
+	cvl_out_text(o, "<section id=\"report\"><div>\n");
 	put_head(o, s, p);
 	put_results(o, s);
 	put_clocks(o, s);
 	put_figures(o, s);
-	cvl_out_text(o, "</body>\n</html>\n");
+	cvl_out_text(o, "</div></section>\n");
 }

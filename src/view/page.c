@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+const char *const page_modules[] = { "/time.js", "/data.js", "/lanes.js", "/panel.js",
+				     "/draw.js", "/main.js", NULL };
+
 const struct page_file *page_find(const char *url)
 {
 	static const char script[] = "text/javascript; charset=utf-8";

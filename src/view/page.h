@@ -11,6 +11,9 @@ struct page_file {
 	const size_t *n;
 };
 
+/** URLs of the modules, those that use others after them; then NULL. */
+extern const char *const page_modules[];
+
 /** NULL: there is none. */
 const struct page_file *page_find(const char *url);
 

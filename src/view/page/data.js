@@ -5,8 +5,38 @@ import { ClockMap } from "./time.js";
 
 const token = location.hash.slice(1).split("&")[0];
 
+/** Of a page that was saved with its data: from..to ns, and where the answer to each request is. */
+class Saved {
+	/** @param {any} told @param {string} base64 */
+	constructor(told, base64) {
+		Object.assign(this, told);
+		this.bytes = Uint8Array.from(atob(base64), c => c.charCodeAt(0));
+	}
+
+	/** @param {string} what @param {any} query */
+	has(what, query) {
+		return Object.hasOwn(this.index, what + "?" + new URLSearchParams(query));
+	}
+
+	/** @param {string} what @param {any} query */
+	answer(what, query) {
+		const at = this.index[what + "?" + new URLSearchParams(query)];
+		if (!at)
+			throw new Error("this file does not hold that; coeval view of the session does");
+		return new Response(new Blob([this.bytes.subarray(at[0], at[0] + at[1])]).stream().pipeThrough(new DecompressionStream("deflate")));
+	}
+}
+
+/** @type {any} */
+export const saved = document.getElementById("saved") && new Saved(JSON.parse(document.getElementById("saved")?.textContent || ""), document.getElementById("bytes")?.textContent || "");
+
+/** Whether there is an answer. */
+const answered = (what, query) => !saved || saved.has(what, query);
+
 /** @param {string} what @param {any} [query] @param {string} [method] */
 async function ask(what, query, method) {
+	if (saved)
+		return saved.answer(what, query || {});
 	const reply = await fetch("api/" + what + "?" + new URLSearchParams(query || {}), { method: method || "GET", headers: { "Coeval-Token": token } });
 	if (!reply.ok)
 		throw new Error((await reply.text()).trim() || reply.statusText);
@@ -108,14 +138,27 @@ class Stream {
 		const tiles = [];
 		let all = true;
 		for (let i = Math.floor(Math.max(0, from) / TILE); i <= Math.floor(to / TILE); i++) {
-			const tile = this.session.get(`c${this.index}/${level}/${i}`, here ? null : async () =>
-				new Tile(await (await ask("cells", { stream: this.index, level, from: i * TILE, to: i * TILE + TILE - 1 })).arrayBuffer(), i * TILE, this.channels.length));
+			const query = { stream: this.index, level, from: i * TILE, to: i * TILE + TILE - 1 };
+			const tile = this.session.get(`c${this.index}/${level}/${i}`, here || !answered("cells", query) ? null : async () =>
+				new Tile(await (await ask("cells", query)).arrayBuffer(), i * TILE, this.channels.length));
 			if (tile)
 				tiles.push({ from: i * TILE, to: (i + 1) * TILE, tile });
-			else
+			else if (answered("cells", query))
 				all = false;
 		}
 		return { tiles, all };
+	}
+
+	/** The finest level from @level on that there is in the middle of from..to. @param {number} level @param {number} from @param {number} to */
+	finest(level, from, to) {
+		const map = this.session.clocks[this.clock].map;
+		const middle = saved ? Math.max(this.first, Math.min(this.last, map.at(Math.max(saved.from, Math.min(saved.to, map.time((from + to) / 2)))))) : 0;
+		for (; saved && level < 25; level++) {
+			const i = Math.floor(middle / 4 ** level / TILE);
+			if (saved.has("cells", { stream: this.index, level, from: i * TILE, to: i * TILE + TILE - 1 }))
+				break;
+		}
+		return level;
 	}
 
 	/** Ticks of a tile of records. */
@@ -128,11 +171,11 @@ class Stream {
 		const tiles = [], span = this.span;
 		let all = true;
 		for (let i = Math.floor(Math.max(0, from) / span); i <= Math.floor(to / span); i++) {
-			const tile = this.session.get(`r${this.index}/${i}`, async () =>
-				(await ask("records", { stream: this.index, from: i * span, to: (i + 1) * span - 1 })).json());
+			const query = { stream: this.index, from: i * span, to: (i + 1) * span - 1 };
+			const tile = this.session.get(`r${this.index}/${i}`, answered("records", query) ? async () => (await ask("records", query)).json() : null);
 			if (tile)
 				tiles.push({ from: i * span, to: (i + 1) * span, ...tile });
-			else
+			else if (answered("records", query))
 				all = false;
 		}
 		return { tiles, all };
@@ -223,9 +266,12 @@ export class Session {
 
 	/** Messages that were sent from..to, by tiles of about that length; none if there are too many to be told apart. */
 	messages(from, to) {
-		const span = 2 ** Math.ceil(Math.log2(to - from)), found = [];
+		const found = [], query = (i, span) => ({ from: i * span, to: (i + 1) * span });
+		let span = 2 ** Math.ceil(Math.log2(to - from));
+		for (let more = 0; saved && more < 30 && !saved.has("messages", query(Math.floor(to / span), span)); more++)
+			span *= 2;
 		for (let i = Math.floor(from / span); i <= Math.floor(to / span); i++) {
-			const tile = this.get(`m${span}/${i}`, async () => (await ask("messages", { from: i * span, to: (i + 1) * span })).json());
+			const tile = this.get(`m${span}/${i}`, answered("messages", query(i, span)) ? async () => (await ask("messages", query(i, span))).json() : null);
 			if (tile && tile.more)
 				return [];
 			if (tile)
@@ -236,11 +282,18 @@ export class Session {
 
 	/** Told intervals of a row in a part of the timeline, in parts of about two pixels. @returns {{list: any[][], all: boolean}} */
 	intervals(lane, from, to, pixel) {
-		const level = Math.max(0, Math.round(Math.log(2 * pixel) / Math.log(4))), width = 4 ** level, span = 256 * width, list = [], had = new Set();
-		let all = true;
+		const list = [], had = new Set(), query = (i, width) => ({ version: this.found.version, row: lane.index, from: i * 256 * width, to: (i + 1) * 256 * width, width });
+		let all = true, level = Math.max(0, Math.round(Math.log(2 * pixel) / Math.log(4)));
+		const there = l => saved.has("intervals", query(Math.floor(Math.max(saved.from, Math.min(saved.to, (from + to) / 2)) / (256 * 4 ** l)), 4 ** l));
+		if (saved) {
+			const levels = [...Array(31).keys()];
+			level = [...levels.slice(level), ...levels.slice(0, level).reverse()].find(there) ?? level;
+		}
+		const width = 4 ** level, span = 256 * width;
 		for (let i = Math.floor(from / span); i <= Math.floor(to / span); i++) {
-			const tile = this.get(`i${this.found.version}/${lane.index}/${level}/${i}`, () => this.askIntervals(lane, i * span, (i + 1) * span, width));
-			if (tile === undefined)
+			const has = answered("intervals", query(i, width));
+			const tile = this.get(`i${this.found.version}/${lane.index}/${level}/${i}`, has ? () => this.askIntervals(lane, i * span, (i + 1) * span, width) : null);
+			if (tile === undefined && has)
 				all = false;
 			for (const t of tile || []) { // a long one is in several tiles
 				const key = t[0] + "/" + t[1] + "/" + t[2];
@@ -253,12 +306,20 @@ export class Session {
 	}
 
 	async askIntervals(lane, from, to, width) {
+		for (let got; saved && !saved.has("intervals", { version: this.found.version, row: lane.index, from, to, width });) { // as fine as they are there
+			got = this.intervals(lane, from, to, width / 2);
+			if (got.all)
+				return got.list.sort((a, b) => a[1] - b[1]);
+			await new Promise(done => setTimeout(done, 10));
+		}
 		return (await (await ask("intervals", { version: this.found.version, row: lane.index, from, to, width })).json()).list || [];
 	}
 
 	/** What analyses found, if it is newer than what is known. @param {boolean} [wait] until there is anything @returns {Promise<boolean>} */
 	async look(wait) {
-		const told = await (await ask("found", { have: this.found.version, ...(wait ? { wait: 1 } : {}) })).json(), was = this.found;
+		if (saved && this.found.version)
+			return false;
+		const told = await (await ask("found", { have: this.found.version, ...(wait && !saved ? { wait: 1 } : {}) })).json(), was = this.found;
 		this.found.done = told.done;
 		if (told.version === was.version)
 			return false;
@@ -271,7 +332,7 @@ export class Session {
 	/** Sums of a row between two times; nothing until they are there. */
 	area(row, from, to) {
 		const track = row.line !== undefined ? row.line : row.channel !== undefined ? CHANNELS + row.channel : row.class !== undefined ? row.stream.classes + row.class : -1;
-		if (track < 0)
+		if (track < 0 || saved)
 			return null;
 		const query = { stream: row.stream.index, track, from: Math.round(from), to: Math.round(to) };
 		return this.get("a" + Object.values(query).join("/") + "/" + row.stream.last, async () => (await ask("area", query)).json());
@@ -279,7 +340,7 @@ export class Session {
 
 	/** The first event from @ns on whose text has @words, looked for as far as it takes. @param {(ns: number) => void} at told how far */
 	async search(words, ns, at) {
-		for (let from = Math.floor(ns);;) {
+		for (let from = Math.floor(ns); !saved;) {
 			const told = await (await ask("search", { words, from })).json();
 			if (!told.more)
 				return told.hit;
@@ -298,6 +359,11 @@ export class Session {
 
 	/** Distance of two records, with its bound and order. */
 	pair(a, b) {
+		if (saved) { // the library tells it more tightly
+			const of = e => { const half = this.clocks[e.row.stream.clock].map.bound(e.tick); return half < 0 ? -1 : half + (e.capture || 0); };
+			const ns = this.clocks[b.row.stream.clock].map.time(b.tick) - this.clocks[a.row.stream.clock].map.time(a.tick), bound = of(a) < 0 || of(b) < 0 ? -1 : of(a) + of(b);
+			return { ns, bound, order: bound < 0 || Math.abs(ns) <= bound ? "cannot tell" : ns > 0 ? "after" : "before" };
+		}
 		const query = { clock: a.row.stream.clock, tick: a.tick, capture: a.capture, clock2: b.row.stream.clock, tick2: b.tick, capture2: b.capture };
 		return this.get("p" + Object.values(query).join("/"), async () => (await ask("pair", query)).json());
 	}

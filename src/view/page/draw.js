@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Rows on the canvas.
 
-import { CHANNELS, GAPS, KINDS } from "./data.js";
+import { CHANNELS, GAPS, KINDS, saved } from "./data.js";
 import { drawBus, drawLane } from "./lanes.js";
 import { bound, duration, lower } from "./time.js";
 
@@ -145,7 +145,7 @@ export class Canvas {
 	 */
 	look(stream) {
 		const clock = this.state.session.clocks[stream.clock], map = this.state.map(clock);
-		const level = this.level(stream, map), from = map.at(this.state.from), to = map.at(this.state.to);
+		const from = map.at(this.state.from), to = map.at(this.state.to), level = stream.finest(this.level(stream, map), from, to);
 		const late = stream.last === undefined || to < stream.first || from > stream.last + 1;
 		const seen = { stream, clock, map, level, from, to, cells: [], records: null, all: true, blank: false };
 		if (late)
@@ -171,7 +171,7 @@ export class Canvas {
 		if (c.all && (to - from) / stream.span < TILES_MOST && this.number(c.tiles, from / width, to / width) < RECORDS_MOST) {
 			const r = stream.records(from, Math.min(to, stream.last));
 			seen.all = r.all;
-			if (r.all && !r.tiles.some(t => t.more))
+			if (r.all && r.tiles.length && !r.tiles.some(t => t.more))
 				seen.records = r.tiles;
 		}
 		return seen;
@@ -548,7 +548,7 @@ export class Canvas {
 			const map = all.clocks[stream.clock].map;
 			if (stream.last === undefined)
 				continue;
-			const ticks = Math.max(1, map.at(all.from + pixel) - map.at(all.from)), level = Math.min(25, Math.max(0, Math.floor(Math.log(ticks) / Math.log(4))));
+			const ticks = Math.max(1, map.at(all.from + pixel) - map.at(all.from)), level = stream.finest(Math.min(25, Math.max(0, Math.floor(Math.log(ticks) / Math.log(4)))), stream.first, stream.last);
 			seen.push({ map, level, tiles: stream.cells(level, Math.floor(stream.first / 4 ** level), Math.floor(stream.last / 4 ** level)).tiles });
 		}
 		const from = [width, all.to, ...seen.flatMap(s => s.tiles.map(t => t.tile))], was = this.sums.get(group.clock);
@@ -721,6 +721,7 @@ export class Canvas {
 				if (!group.pinned && group.y + group.h > top - NEARBY && group.y < this.h + NEARBY)
 					this.group(group, top);
 			this.inside(LEFT, top, () => this.messages());
+			this.inside(LEFT, top, () => this.unsaved());
 		});
 		for (const group of s.groups)
 			if (group.pinned && group.rows.length) {
@@ -742,6 +743,19 @@ export class Canvas {
 		this.line([LEFT - .5, OVERVIEW], [LEFT - .5, this.h]);
 		s.blank = this.blanks;
 		s.waiting = this.waiting;
+	}
+
+	/** What a saved page does not hold. */
+	unsaved() {
+		if (!saved)
+			return;
+		for (const [from, to] of [[LEFT, this.x(saved.from)], [this.x(saved.to), this.w]])
+			if (to > from && (saved.to < this.state.session.to || saved.from > this.state.session.from)) {
+				this.g.fillStyle = alpha(this.colour.faint, .14);
+				this.g.fillRect(from, 0, to - from, this.h);
+				if (to - from > 100)
+					this.text("not in this file", from + 10, OVERVIEW + AXIS + 14, this.colour.dim, "11" + SANS);
+			}
 	}
 
 	/** Draw only right of @x and below @y. @param {number} x @param {number} y @param {() => void} what */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The page: what is looked at, keys, pointer, and the panel about what is selected.
 
-import { CHANNELS, Session } from "./data.js";
+import { CHANNELS, saved, Session } from "./data.js";
 import { AXIS, Canvas, COLOURS, HEAD, LANE, LEFT, OVERVIEW } from "./draw.js";
 import { laneAt, laneHeight, nextInterval, selectable } from "./lanes.js";
 import { panel } from "./panel.js";
@@ -201,6 +201,9 @@ function changes(now, plain) {
 	const other = Object.keys(now).filter(k => JSON.stringify(now[k]) !== JSON.stringify(plain[k]));
 	return other.length ? Object.fromEntries(other.map(k => [k, now[k]])) : null;
 }
+
+/** How well the clocks are tied, if that was saved, too. */
+const report = () => document.getElementById("report");
 
 /** The address holds what is looked at. */
 function note() {
@@ -638,6 +641,7 @@ const keys = {
 			state.row.marked = !state.row.marked;
 		nextRow(1);
 	},
+	y: () => report() && report().classList.toggle("away"),
 	i: () => addNote(false), v: () => addNote(true), o: () => $("side").querySelector("button")?.focus(),
 	"\\": () => $("only").focus(),
 	"/": () => $("find").focus(), "?": () => $("help").showModal(),
@@ -645,6 +649,7 @@ const keys = {
 		$("message").textContent = "";
 		state.anchor = state.measured = state.place = null;
 		state.cursors = [null, null];
+		report()?.classList.add("away");
 		select(null);
 	},
 };
@@ -909,7 +914,7 @@ async function begin() {
 		document.documentElement.dataset.theme = "dark";
 	await session.open();
 	state.session = session;
-	if (state.still)
+	if (state.still || saved)
 		await session.look(true);
 	state.notes = await session.notes();
 	arrange();
@@ -917,8 +922,24 @@ async function begin() {
 	fit();
 	state.views = [];
 	await restore(held);
+	if (saved)
+		return tellSaved(held);
 	if (!state.still)
 		watch();
+}
+
+/** What of the session this file holds. @param {URLSearchParams} held */
+function tellSaved(held) {
+	const less = [];
+	if (!held.has("from"))
+		go(saved.from - (saved.to - saved.from) * .01, saved.to + (saved.to - saved.from) * .01);
+	if (saved.to - saved.from < (state.session.to - state.session.from) * .999)
+		less.push(`only ${duration(saved.to - saved.from)} of ${duration(state.session.to - state.session.from)}`);
+	if (saved.whole < saved.streams)
+		less.push(`single records of ${saved.whole} of ${saved.streams} streams; others in parts of ${duration(saved.cell_ns)}`);
+	if (!saved.rows)
+		less.push("calls and other intervals not in full detail");
+	$("facts").textContent += less.length ? " · in this file: " + less.join("; ") : " · all of it in this file";
 }
 
 // For the console, and for tests.
