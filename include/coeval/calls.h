@@ -432,13 +432,6 @@ CVL_API int cvl_calls_folded(const struct cvl_analysis *a, struct cvl_out *out,
 CVL_API int cvl_calls_flame(const struct cvl_analysis *a, const char *title, struct cvl_out *out,
 			    struct cvl_error *err);
 
-/**
- * A self-contained HTML page that shows all threads over time. @findings: max. groups shown. Names
- * are escaped. CVL_E_NOMEM.
- */
-CVL_API int cvl_calls_page(const struct cvl_analysis *a, const char *title, size_t findings,
-			   struct cvl_out *out, struct cvl_error *err);
-
 CVL_END_DECLS
 
 #endif

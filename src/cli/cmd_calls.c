@@ -7,8 +7,7 @@
 
 #include "calls/config.h"
 #include "calls/view.h"
-
-#define DRAWN 200000 /* of each kind, on a page */
+#include "view/save.h"
 
 struct request {
 	struct cvl_timeline_opts opts;
@@ -19,17 +18,13 @@ struct request {
 	bool json, folded;
 };
 
-enum document { FOLDED, FLAME, PAGE };
+enum document { FOLDED, FLAME };
 
 static int put(const struct calls_view *v, enum document what, struct cvl_out *o,
 	       struct cvl_error *err)
 {
-	switch (what) {
-	case FOLDED: return cvl_calls_folded(v->a, o, err);
-	case FLAME: return cvl_calls_flame(v->a, v->session, o, err);
-	case PAGE: break;
-	}
-	return cvl_calls_page(v->a, v->session, v->top, o, err);
+	return what == FOLDED ? cvl_calls_folded(v->a, o, err) :
+				cvl_calls_flame(v->a, v->session, o, err);
 }
 
 static int write_file(const struct calls_view *v, const char *path, enum document what,
@@ -51,8 +46,6 @@ static int print(const struct calls_view *v, const struct request *r, struct cvl
 	if (!o)
 		return cvl_no_memory(err);
 	rc = write_file(v, r->svg, FLAME, o, err);
-	if (!rc)
-		rc = write_file(v, r->html, PAGE, o, err);
 	cvl_out_init(o, STDOUT_FILENO, "standard output");
 	if (!rc && r->json)
 		calls_view_json(v, o);
@@ -87,12 +80,26 @@ static void advise(struct cvl_error *err)
 		"; name yours by --rules FILE (`coeval calls --rules help` prints the built-in ones)");
 }
 
+static int write_page(const struct request *r, struct cvl_session *session, struct cvl_error *err)
+{
+	const struct cvl_view_save_opts opts = { .has_from = r->opts.has_from,
+						 .has_until = r->opts.has_until,
+						 .from = r->opts.from,
+						 .until = r->opts.until,
+						 .report = r->opts.report,
+						 .studies = { .calls = r->config } };
+	struct cvl_view_saved saved;
+	int rc = view_save(r->html, session, &opts, &saved, err);
+
+	if (!rc)
+		view_save_tell(r->html, &saved);
+	return rc;
+}
+
 static int calls(void *request, struct cvl_session *session, struct cvl_error *err)
 {
 	const struct request *r = request;
-	const struct cvl_calls_opts opts = { .config = r->config,
-					     .kept = r->html ? DRAWN : 0,
-					     .path = r->chosen };
+	const struct cvl_calls_opts opts = { .config = r->config, .path = r->chosen };
 	struct cvl_timeline *tl;
 	struct cvl_analysis *a = NULL;
 	struct calls_view v = { .session = r->session, .top = r->top };
@@ -113,6 +120,8 @@ static int calls(void *request, struct cvl_session *session, struct cvl_error *e
 	if (!rc && r->chosen && !v.r->chosen)
 		rc = cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET, "%s: --path %s: no such function",
 			      r->session, r->chosen);
+	if (!rc && r->html)
+		rc = write_page(r, session, err);
 	if (!rc)
 		rc = print(&v, r, err);
 	cvl_analysis_free(a);
@@ -141,7 +150,7 @@ static const struct cli_option options[] = {
 	  "folded stacks, with self times in ns, instead of tables" },
 	{ "svg", 0, "FILE", OPTION_FILE, AT(svg), "also write a flame graph" },
 	{ "html", 0, "FILE", OPTION_FILE, AT(html),
-	  "also write a page of all lanes for a browser" },
+	  "also write the page of `coeval view` with its data" },
 	JSON_OPTION(AT(json)),
 	NOMINAL_OPTION(AT(opts.nominal)),
 	STRICT_OPTION(AT(opts.strict)),

@@ -6,6 +6,7 @@
 #include "cli.h"
 #include "json.h"
 #include "output.h"
+#include "view/save.h"
 
 #include <coeval/files.h>
 #include <coeval/format.h>
@@ -23,7 +24,8 @@ struct demo {
 	struct cvl_sim_demo *world;
 	uint64_t seed;
 	unsigned seconds;
-	char dir[CVL_PATH_MAX], session[CVL_PATH_MAX], vcd[CVL_PATH_MAX], csv[CVL_PATH_MAX];
+	char dir[CVL_PATH_MAX], session[CVL_PATH_MAX], page[CVL_PATH_MAX], vcd[CVL_PATH_MAX],
+		csv[CVL_PATH_MAX];
 	bool json;
 	struct cvl_sync *sync;
 	struct cvl_sim_demo_score before, after;
@@ -82,8 +84,8 @@ static void print_text(struct cvl_out *o, const void *demo)
 	if (after->unmatched)
 		cvl_out_printf(o, " %llu edges lost or invented!",
 			       (unsigned long long)after->unmatched);
-	cvl_out_printf(o, "\n\n  session  %s\n  VCD      %s\n  CSV      %s\n\n", d->session, d->vcd,
-		       d->csv);
+	cvl_out_printf(o, "\n\n  session  %s\n  page     %s\n  VCD      %s\n  CSV      %s\n\n",
+		       d->session, d->page, d->vcd, d->csv);
 	/* As invoked: a fresh build need not be on the PATH. */
 	cvl_out_printf(o,
 		       "Look further:  %s view %s\n               %s info %s\n"
@@ -105,7 +107,7 @@ static void print_json(struct cvl_out *o, const void *demo)
 	js_reals(&j, "error_mean_ns error_max_ns coverage", round(10 * after->mean_ns) / 10,
 		 round(10 * after->worst_ns) / 10,
 		 round(1e6 * (double)after->covered / edges) / 1e6);
-	js_texts(&j, "session vcd csv", d->session, d->vcd, d->csv);
+	js_texts(&j, "session page vcd csv", d->session, d->page, d->vcd, d->csv);
 	js_end(&j);
 }
 
@@ -124,6 +126,7 @@ static int make_dir(struct demo *d, const char *wanted, struct cvl_error *err)
 			return cvl_fail_errno(err, "make the directory", base);
 	}
 	if (!cvl_path_join(d->session, base, "session") ||
+	    !cvl_path_join(d->page, base, "timeline.html") ||
 	    !cvl_path_join(d->vcd, base, "timeline.vcd") ||
 	    !cvl_path_join(d->csv, base, "timeline.csv"))
 		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", base);
@@ -149,6 +152,9 @@ static int demonstrate(struct demo *d, struct cvl_error *err)
 		rc = cvl_sim_demo_compare(d->world, s, true, &d->before, err);
 	if (!rc)
 		rc = cvl_sim_demo_compare(d->world, s, false, &d->after, err);
+	if (!rc)
+		rc = view_save(d->page, s, &(struct cvl_view_save_opts){ 0 },
+			       &(struct cvl_view_saved){ 0 }, err);
 	if (!rc)
 		rc = export(s, "vcd", d->vcd, err);
 	if (!rc)

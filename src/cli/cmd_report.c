@@ -4,6 +4,7 @@
 #include "compare.h"
 #include "output.h"
 #include "syncopts.h"
+#include "view/save.h"
 
 #include <coeval/files.h>
 #include <coeval/report.h>
@@ -48,15 +49,23 @@ static int write_svg(const struct report *r, size_t i, struct cvl_error *err)
 	return output_write(path, put_svg, &svg, err);
 }
 
-static void put_html(struct cvl_out *out, const void *ctx)
+static int write_page(struct report *r, struct cvl_session *session, struct problems *problems,
+		      struct cvl_error *err)
 {
-	const struct report *r = ctx;
+	const struct cvl_report_page page = { r->path, r->saved, &r->sync.opts };
+	const struct cvl_view_save_opts opts = { .report = &problems->report,
+						 .study = r->study,
+						 .page = &page };
+	struct cvl_view_saved saved;
+	int rc = view_save(r->output, session, &opts, &saved, err);
 
-	cvl_report_html(out, r->study,
-			&(struct cvl_report_page){ r->path, r->saved, &r->sync.opts });
+	if (!rc)
+		view_save_tell(r->output, &saved);
+	return rc;
 }
 
-static int write_files(struct report *r, struct cvl_error *err)
+static int write_files(struct report *r, struct cvl_session *session, struct problems *problems,
+		       struct cvl_error *err)
 {
 	int rc = 0;
 
@@ -69,7 +78,7 @@ static int write_files(struct report *r, struct cvl_error *err)
 		if (r->svg)
 			rc = write_svg(r, i, err);
 	}
-	return rc ? rc : output_write(r->output, put_html, r, err);
+	return rc ? rc : write_page(r, session, problems, err);
 }
 
 /* ---- what was written ---- */
@@ -148,7 +157,7 @@ static int make(struct report *r, struct cvl_session *session, struct problems *
 		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
 			      "--estimator: '%s' cannot be used on these observations",
 			      opts->estimator);
-	return rc ? rc : write_files(r, err);
+	return rc ? rc : write_files(r, session, problems, err);
 }
 
 static int run(int argc, char **argv, const struct verb *verb)
@@ -189,12 +198,12 @@ static int run(int argc, char **argv, const struct verb *verb)
 const struct verb verb_report = {
 	.name = "report",
 	.group = VERB_LOOK,
-	.what = "write a page of figures on how well it is synchronised",
+	.what = "write a page of it, with figures on how well it is synchronised",
 	.operands = "SESSION",
 	.options = options,
 	.members = &estimator_members,
 	.notes =
-		"The session is not changed. Every estimator that fits is tried, and one is shown in depth: the one of --estimator, or else of sync.json; with truth.json beside the session (see `coeval help sim`) the page also shows the error of each. It is one file that needs no network and no scripts.\n",
+		"The session is not changed. Every estimator that fits is tried, and one is shown in depth: the one of --estimator, or else of sync.json; with truth.json beside the session (see `coeval help sim`) the page also shows the error of each. It is one file that needs no network: the page of `coeval view` with its data, at most 20 MB; Esc shows the timeline, Y the figures.\n",
 	.examples = "  coeval report s/ -o s.html\n"
 		    "  coeval report g/ --pulse PPS:rise:1s --svg figures/\n",
 	.run = run,

@@ -24,7 +24,8 @@ coeval report s -o report.html >report.log 2>&1 || cat report.log
 coeval calls "$SRC/examples/calls/sobel" --html calls.html >calls.log 2>&1 || cat calls.log
 for page in report.html calls.html; do
 	[ -s $page ] || echo "$page was not written"
-	grep -oE '(src|href|action)="?[^"#> ]+|url\([^)#]*\)|@import|fetch\(|XMLHttpRequest|https?://[^" ]*' $page | grep -v 'http://www.w3.org/'
+	grep -oE '(src|href|action)="?[^"#> ]+|url\([^)#]*\)|@import|XMLHttpRequest|https?://[^" ]*' $page | grep -v 'http://www.w3.org/\|href="data:,'
+	grep -o "default-src 'none'" $page
 done
 
 echo "== the control socket, whatever the umask"

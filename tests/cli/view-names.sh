@@ -14,3 +14,7 @@ coeval import -o s '<b>n.csv' --node '"><svg onload=alert(3)>' > log 2>&1 || cat
 start_view s
 timeout 100 node "$SRC/tests/view/names.mjs" "$(cat address)" "$PWD/npm"
 kill $viewer
+
+echo "== as one file"
+coeval view s --html s.html
+timeout 100 node "$SRC/tests/view/names.mjs" "file://$PWD/s.html" "$PWD/npm"
