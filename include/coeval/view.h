@@ -42,6 +42,10 @@ struct cvl_view_opts {
 	struct cvl_progress progress; /* bytes read to make levels of detail */
 	struct cvl_view_studies studies;
 	bool read_only; /* nobody can make notes */
+	/**
+	 * 16 to 128 letters, digits, '-' and '_', for those who collect metrics; NULL: one that nobody knows.
+	 */
+	const char *secret;
 };
 
 /**
@@ -51,6 +55,13 @@ struct cvl_view_opts {
  */
 CVL_API int cvl_view_open(struct cvl_view **v, struct cvl_session *session,
 			  const struct cvl_view_opts *opts, struct cvl_error *err);
+/**
+ * The same for all sessions in @folder, or in folders in it, of which the page lists the names. They are
+ * opened as they are looked at. CVL_E_MISSING: there are none; @opts is copied, what it points to is
+ * not.
+ */
+CVL_API int cvl_view_open_folder(struct cvl_view **v, const char *folder,
+				 const struct cvl_view_opts *opts, struct cvl_error *err);
 CVL_API void cvl_view_close(struct cvl_view *v);
 
 /** Where it is: "http://127.0.0.1:PORT/#SECRET". */

@@ -8,6 +8,7 @@
 #include <coeval/out.h>
 #include <coeval/view.h>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -25,7 +26,7 @@ extern char **environ;
 struct request {
 	uint64_t port;
 	bool no_open, read_only;
-	const char *png, *html, *select;
+	const char *png, *html, *select, *secret;
 	struct view_ask ask;
 	uint64_t width, height;
 	int64_t from, until;
@@ -46,6 +47,8 @@ static const struct cli_option options[] = {
 	  OPTION_GIVEN(struct request, has_until) },
 	{ "select", 0, "CLOCK/ROW", OPTION_TEXT, AT(select),
 	  "select the first edge or event of this row after --from" },
+	{ "secret", 0, "FILE", OPTION_FILE, AT(secret),
+	  "take the secret of the address from this file, for those who collect /metrics" },
 	{ "read-only", 0, NULL, OPTION_FLAG, AT(read_only), "let nobody write notes" },
 	VIEW_ASK_OPTIONS(struct request, ask),
 	{ .kind = OPTION_HEADING, .what = "One file to send, and pictures" },
@@ -180,6 +183,7 @@ static int write_page(const struct request *r, struct cvl_session *session,
 
 #define URL_BYTES 1000
 #define SELECT_BYTES 200
+#define SECRET_BYTES 200
 
 static void end_signals(sigset_t *ends)
 {
@@ -220,7 +224,8 @@ static void serve(const struct request *r, const sigset_t *ends, char *url)
 	sigwait(ends, &number);
 }
 
-static int show(const struct request *r, struct cvl_session *session,
+/* @session, or what is in @folder. */
+static int show(const struct request *r, struct cvl_session *session, const char *folder,
 		const struct cvl_view_opts *opts, struct cvl_error *err)
 {
 	struct cvl_view *view;
@@ -232,7 +237,8 @@ static int show(const struct request *r, struct cvl_session *session,
 	end_signals(&ends);
 	if (!r->png)
 		pthread_sigmask(SIG_BLOCK, &ends, NULL);
-	rc = cvl_view_open(&view, session, opts, err);
+	rc = session ? cvl_view_open(&view, session, opts, err) :
+		       cvl_view_open_folder(&view, folder, opts, err);
 	progress_clear(opts->progress.ctx);
 	if (rc)
 		return rc;
@@ -245,13 +251,55 @@ static int show(const struct request *r, struct cvl_session *session,
 	return rc;
 }
 
+/* A folder of sessions, and none itself. */
+static bool is_folder(const char *path)
+{
+	char below[CVL_PATH_MAX];
+	struct dirent *e;
+	bool any = false;
+	DIR *dir;
+
+	if ((cvl_path_join(below, path, "session.json") && cvl_is_file(below)) ||
+	    (cvl_path_join(below, path, "metadata") && cvl_is_file(below)))
+		return false;
+	dir = opendir(path);
+	while (dir && !any && (e = readdir(dir))) {
+		char file[CVL_PATH_MAX];
+
+		any = *e->d_name != '.' && cvl_path_join(below, path, e->d_name) &&
+		      cvl_path_join(file, below, "session.json") && cvl_is_file(file);
+	}
+	if (dir)
+		closedir(dir);
+	return any;
+}
+
+/* The first line of the file that is named. */
+static int take_secret(const struct request *r, char secret[SECRET_BYTES],
+		       struct cvl_view_opts *opts, struct cvl_error *err)
+{
+	size_t n;
+	char *text;
+
+	if (!r->secret)
+		return 0;
+	text = cvl_read_whole(r->secret, SECRET_BYTES, &n, err);
+	if (!text)
+		return (int)err->code;
+	snprintf(secret, SECRET_BYTES, "%.*s", (int)strcspn(text, "\r\n"), text);
+	free(text);
+	opts->secret = secret;
+	return 0;
+}
+
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct request r = { 0 };
 	struct cvl_view_opts opts = { 0 };
 	struct operands operands;
-	struct cvl_session *session;
+	struct cvl_session *session = NULL;
 	struct problems problems;
+	char secret[SECRET_BYTES];
 	struct progress progress;
 	struct cvl_error err;
 	int rc = options_read(verb, &r, argc, argv, &operands);
@@ -267,7 +315,9 @@ static int run(int argc, char **argv, const struct verb *verb)
 	problems_init(&problems);
 	progress_init(&progress, operands.v[0]);
 	rc = view_ask_load(&r.ask, &opts.studies, &problems.report, &err);
-	rc = rc ? rc : cvl_session_open(&session, operands.v[0], &problems.report, &err);
+	rc = rc ? rc : take_secret(&r, secret, &opts, &err);
+	if (!rc && (r.png || r.html || !is_folder(operands.v[0])))
+		rc = cvl_session_open(&session, operands.v[0], &problems.report, &err);
 	if (rc) {
 		view_ask_free(&r.ask);
 		return cli_fail(&err);
@@ -276,7 +326,8 @@ static int run(int argc, char **argv, const struct verb *verb)
 	opts.port = (uint16_t)r.port;
 	opts.report = &problems.report;
 	opts.progress = (struct cvl_progress){ progress_show, &progress };
-	rc = r.html ? write_page(&r, session, &opts, &err) : show(&r, session, &opts, &err);
+	rc = r.html ? write_page(&r, session, &opts, &err) :
+		      show(&r, session, operands.v[0], &opts, &err);
 	cvl_session_close(session);
 	view_ask_free(&r.ask);
 	return cli_end(rc, &err, &problems);
@@ -285,11 +336,12 @@ static int run(int argc, char **argv, const struct verb *verb)
 const struct verb verb_view = {
 	.name = "view",
 	.group = VERB_LOOK,
-	.what = "look at a session in a browser, with how sure each time is",
-	.operands = "SESSION",
+	.what = "look at a session in a browser, or at all in a folder, with how sure each time is",
+	.operands = "SESSION|FOLDER",
 	.options = options,
 	.examples =
 		"  coeval view s/\n"
+		"  coeval view sessions/\n"
 		"  coeval view s/ --port 8080 --no-open\n"
 		"  coeval view s/ --from 1.2 --until 1.3 --html part.html\n"
 		"  coeval view s/ --from 1.2 --until 1.3 --select node1/SEND --png picture.png\n",

@@ -16,18 +16,22 @@
 
 #include "core/out_keep.h"
 #include "view/answers.h"
+#include "view/metrics.h"
 #include "view/page.h"
+#include "view/places.h"
 
 #define TOKEN_BYTES 16
+#define TOKEN_MOST 128
+#define TOKEN_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 #define CONNECTIONS_MAX 64
 #define IDLE_S 30
 
 struct cvl_view {
-	struct model model;
+	struct places places;
 	struct MHD_Daemon *daemon;
-	char token[2 * TOKEN_BYTES + 1];
+	char token[TOKEN_MOST + 1];
 	char hosts[2][40]; /* names it is reached by */
-	char address[120];
+	char address[80 + TOKEN_MOST];
 };
 
 /* ---- who may ask ---- */
@@ -35,11 +39,12 @@ struct cvl_view {
 /* Takes the same time wherever they differ. */
 static bool is_token(const struct cvl_view *v, const char *given)
 {
+	const size_t n = strlen(v->token);
 	unsigned char differ = 0;
 
-	if (!given || strlen(given) != 2 * TOKEN_BYTES)
+	if (!given || strlen(given) != n)
 		return false;
-	for (size_t i = 0; i < 2 * TOKEN_BYTES; i++)
+	for (size_t i = 0; i < n; i++)
 		differ |= (unsigned char)(v->token[i] ^ given[i]);
 	return !differ;
 }
@@ -88,10 +93,59 @@ static const char *parameter(void *connection, const char *name)
 	return MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, name);
 }
 
+/* The sessions in the folder, or of the only one its name. */
+static void put_places(const struct places *p, struct cvl_out *o)
+{
+	cvl_out_text(o, "{\"folder\":");
+	cvl_out_json(o, p->folder ? p->folder : "", p->folder ? strlen(p->folder) : 0);
+	cvl_out_text(o, ",\"sessions\":[");
+	for (size_t i = 0; i < p->n; i++) {
+		if (i)
+			cvl_out_char(o, ',');
+		cvl_out_json(o, p->list[i].path, strlen(p->list[i].path));
+	}
+	cvl_out_text(o, "]}");
+}
+
+/* Number of the session that is asked about: the first, if none is named. */
+static bool place_of(const struct cvl_view *v, struct MHD_Connection *c, size_t *i)
+{
+	const char *text = parameter(c, "session");
+	char *end;
+
+	*i = text ? strtoull(text, &end, 10) : 0;
+	return (!text || (*text >= '0' && *text <= '9' && !*end)) && *i < v->places.n;
+}
+
+#define METRICS "metrics" /* the only request that is not the page's */
+
+static int put_answer(struct cvl_view *v, struct MHD_Connection *c, const char *what, bool changes,
+		      struct cvl_out *o, const char **type, struct cvl_error *err)
+{
+	const struct view_query query = { parameter, c, changes };
+	struct model *m;
+	size_t i;
+	int rc;
+
+	if (!strcmp(what, "places")) {
+		*type = "application/json";
+		put_places(&v->places, o);
+		return 0;
+	}
+	if (!place_of(v, c, &i))
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "session is out of range");
+	rc = places_model(&v->places, i, &m, err);
+	if (rc)
+		return rc;
+	if (strcmp(what, METRICS) != 0)
+		return view_answer(m, what, &query, o, type, err);
+	*type = "text/plain; version=0.0.4; charset=utf-8";
+	return view_metrics(m, o, err);
+}
+
 static enum MHD_Result respond_data(struct cvl_view *v, struct MHD_Connection *c, const char *what,
 				    bool changes)
 {
-	const struct view_query query = { parameter, c, changes };
 	struct cvl_out *o = malloc(sizeof(*o));
 	const char *type = "text/plain; charset=utf-8";
 	struct cvl_error err;
@@ -101,7 +155,7 @@ static enum MHD_Result respond_data(struct cvl_view *v, struct MHD_Connection *c
 	if (!o)
 		return MHD_NO;
 	out_keep(o, false);
-	rc = view_answer(&v->model, what, &query, o, &type, &err);
+	rc = put_answer(v, c, what, changes, o, &type, &err);
 	cvl_out_drain(o);
 	if (rc || o->error) {
 		free(o->kept);
@@ -116,6 +170,18 @@ static enum MHD_Result respond_data(struct cvl_view *v, struct MHD_Connection *c
 		       MHD_create_response_from_buffer(o->n_kept, o->kept, MHD_RESPMEM_MUST_FREE));
 	free(o);
 	return done;
+}
+
+/* By the page's header, or, of whoever collects metrics, by the usual one. */
+static bool may_ask(const struct cvl_view *v, struct MHD_Connection *c)
+{
+	static const char scheme[] = "Bearer ";
+	const char *bearer =
+		MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
+
+	return is_token(v, MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Coeval-Token")) ||
+	       (bearer && !strncmp(bearer, scheme, sizeof(scheme) - 1) &&
+		is_token(v, bearer + sizeof(scheme) - 1));
 }
 
 static enum MHD_Result handle(void *ctx, struct MHD_Connection *c, const char *url,
@@ -142,12 +208,13 @@ static enum MHD_Result handle(void *ctx, struct MHD_Connection *c, const char *u
 	changes = !strcmp(method, MHD_HTTP_METHOD_POST) && !strcmp(url, "/api/note");
 	if (!changes && strcmp(method, MHD_HTTP_METHOD_GET) != 0)
 		return respond_text(c, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET\n");
-	if (!strncmp(url, data, sizeof(data) - 1)) {
-		if (!is_token(v, MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Coeval-Token")))
+	if (!strncmp(url, data, sizeof(data) - 1) || !strcmp(url, "/" METRICS)) {
+		if (!may_ask(v, c))
 			return respond_text(
 				c, MHD_HTTP_FORBIDDEN,
 				"open the whole address that coeval view printed, with what follows the #\n");
-		return respond_data(v, c, url + sizeof(data) - 1, changes);
+		return respond_data(v, c, url[1] == 'm' ? METRICS : url + sizeof(data) - 1,
+				    changes);
 	}
 	file = page_find(url);
 	if (!file)
@@ -158,6 +225,18 @@ static enum MHD_Result handle(void *ctx, struct MHD_Connection *c, const char *u
 }
 
 /* ---- begin and end ---- */
+
+static int take_token(struct cvl_view *v, const char *given, struct cvl_error *err)
+{
+	const size_t n = strlen(given);
+
+	if (n < TOKEN_BYTES || n > TOKEN_MOST || strspn(given, TOKEN_LETTERS) != n)
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+				"a secret has %d to %d letters, digits, - and _", TOKEN_BYTES,
+				TOKEN_MOST);
+	memcpy(v->token, given, n + 1);
+	return 0;
+}
 
 static int make_token(struct cvl_view *v, struct cvl_error *err)
 {
@@ -196,8 +275,9 @@ static int listen_on(struct cvl_view *v, uint16_t port, struct cvl_error *err)
 	return 0;
 }
 
-int cvl_view_open(struct cvl_view **out, struct cvl_session *session,
-		  const struct cvl_view_opts *opts, struct cvl_error *err)
+/* @session, or what is in @folder. */
+static int open_view(struct cvl_view **out, struct cvl_session *session, const char *folder,
+		     const struct cvl_view_opts *opts, struct cvl_error *err)
 {
 	struct cvl_view *v = calloc(1, sizeof(*v));
 	int rc;
@@ -205,8 +285,10 @@ int cvl_view_open(struct cvl_view **out, struct cvl_session *session,
 	*out = NULL;
 	if (!v)
 		return cvl_no_memory(err);
-	rc = model_open(&v->model, session, opts, err);
-	rc = rc ? rc : make_token(v, err);
+	rc = opts->secret ? take_token(v, opts->secret, err) : make_token(v, err);
+	if (!rc)
+		rc = session ? places_open(&v->places, session, opts, err) :
+			       places_scan(&v->places, folder, opts, err);
 	rc = rc ? rc : listen_on(v, opts->port, err);
 	if (rc)
 		cvl_view_close(v);
@@ -215,13 +297,25 @@ int cvl_view_open(struct cvl_view **out, struct cvl_session *session,
 	return rc;
 }
 
+int cvl_view_open(struct cvl_view **v, struct cvl_session *session,
+		  const struct cvl_view_opts *opts, struct cvl_error *err)
+{
+	return open_view(v, session, NULL, opts, err);
+}
+
+int cvl_view_open_folder(struct cvl_view **v, const char *folder, const struct cvl_view_opts *opts,
+			 struct cvl_error *err)
+{
+	return open_view(v, NULL, folder, opts, err);
+}
+
 void cvl_view_close(struct cvl_view *v)
 {
 	if (!v)
 		return;
 	if (v->daemon)
 		MHD_stop_daemon(v->daemon);
-	model_close(&v->model);
+	places_close(&v->places);
 	free(v);
 }
 
@@ -232,14 +326,26 @@ const char *cvl_view_address(const struct cvl_view *v)
 
 #else
 
-int cvl_view_open(struct cvl_view **out, struct cvl_session *session,
-		  const struct cvl_view_opts *opts, struct cvl_error *err)
+static int built_without(struct cvl_view **out, struct cvl_error *err)
 {
-	(void)session, (void)opts;
 	*out = NULL;
 	return cvl_fail(
 		err, CVL_E_UNSUPPORTED, CVL_NO_OFFSET,
 		"this coeval was built without libmicrohttpd; install libmicrohttpd-dev and build it again");
+}
+
+int cvl_view_open(struct cvl_view **v, struct cvl_session *session,
+		  const struct cvl_view_opts *opts, struct cvl_error *err)
+{
+	(void)session, (void)opts;
+	return built_without(v, err);
+}
+
+int cvl_view_open_folder(struct cvl_view **v, const char *folder, const struct cvl_view_opts *opts,
+			 struct cvl_error *err)
+{
+	(void)folder, (void)opts;
+	return built_without(v, err);
 }
 
 void cvl_view_close(struct cvl_view *v)

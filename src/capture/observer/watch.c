@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <coeval/files.h>
 #include "capture/observer/observer_internal.h"
+#include "core/metrics.h"
+#include "core/out_keep.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -8,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/statvfs.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -52,13 +53,12 @@ char *watch_status(const struct cvl_capture *o)
 	return text;
 }
 
-static void put(FILE *f, const struct cvl_capture *o, const char *name, const char *type,
-		const char *what, double (*value)(const struct stream *s))
+static void put(struct cvl_out *out, const struct cvl_capture *o, enum metric m,
+		double (*value)(const struct stream *s))
 {
-	fprintf(f, "# HELP coeval_%s %s\n# TYPE coeval_%s %s\n", name, what, name, type);
+	metric_head(out, m);
 	for (size_t i = 0; i < o->n && o->stream[i]; i++)
-		fprintf(f, "coeval_%s{clock=\"%s\"} %.15g\n", name, stream_name(o->stream[i]),
-			value(o->stream[i]));
+		metric_value(out, m, stream_name(o->stream[i]), value(o->stream[i]));
 }
 
 static double seconds_of(const struct stream *s)
@@ -114,34 +114,26 @@ static double down(const struct stream *s)
 
 int watch_metrics(const struct cvl_capture *o, const char *path, struct cvl_error *err)
 {
-	struct statvfs v;
-	char *text = NULL;
-	size_t n = 0;
-	FILE *f = open_memstream(&text, &n);
+	struct cvl_out *out = malloc(sizeof(*out));
 	int rc;
 
-	if (!f)
+	if (!out)
 		return cvl_no_memory(err);
-	put(f, o, "up", "gauge", "1 while the clock is captured",
-	    o->state == OBSERVER_DONE ? down : up_of);
-	put(f, o, "captured_seconds_total", "counter", "time captured, by the clock itself",
-	    seconds_of);
-	put(f, o, "edges_total", "counter", "records stored", edges_of);
-	put(f, o, "gaps_total", "counter", "known losses", gaps_of);
-	put(f, o, "lost_seconds_total", "counter", "time not observed", lost_of);
-	put(f, o, "beacons_total", "counter", "beacons heard and given to their edge", beacons_of);
-	put(f, o, "beacons_without_edge_total", "counter", "beacons whose edge is not known",
-	    unpaired_of);
-	put(f, o, "packets_refused_total", "counter", "packets with a wrong CRC or content",
-	    refused_of);
-	put(f, o, "cpu_seconds_total", "counter", "processor time spent on samples", cpu_of);
-	if (!statvfs(o->opts->session, &v))
-		fprintf(f,
-			"# HELP coeval_disk_free_bytes room left for the session\n"
-			"# TYPE coeval_disk_free_bytes gauge\ncoeval_disk_free_bytes %.15g\n",
-			(double)v.f_bavail * (double)v.f_frsize);
-	rc = fclose(f) ? cvl_no_memory(err) : cvl_write_soon(path, text, n, err);
-	free(text);
+	out_keep(out, false);
+	put(out, o, METRIC_UP, o->state == OBSERVER_DONE ? down : up_of);
+	put(out, o, METRIC_CAPTURED, seconds_of);
+	put(out, o, METRIC_RECORDS, edges_of);
+	put(out, o, METRIC_GAPS, gaps_of);
+	put(out, o, METRIC_LOST, lost_of);
+	put(out, o, METRIC_BEACONS, beacons_of);
+	put(out, o, METRIC_BEACONS_BARE, unpaired_of);
+	put(out, o, METRIC_REFUSED, refused_of);
+	put(out, o, METRIC_CPU, cpu_of);
+	metric_disk(out, o->opts->session);
+	cvl_out_drain(out);
+	rc = out->error ? cvl_no_memory(err) : cvl_write_soon(path, out->kept, out->n_kept, err);
+	free(out->kept);
+	free(out);
 	return rc;
 }
 

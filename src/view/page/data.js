@@ -4,6 +4,8 @@
 import { ClockMap } from "./time.js";
 
 const token = location.hash.slice(1).split("&")[0];
+/** Number of the session in a folder, as in the address; null: there is only one, or none was chosen. */
+export const chosen = new URLSearchParams(location.hash.slice(1)).get("session");
 
 /** Of a page that was saved with its data: from..to ns, and where the answer to each request is. */
 class Saved {
@@ -37,7 +39,7 @@ const answered = (what, query) => !saved || saved.has(what, query);
 async function ask(what, query, method) {
 	if (saved)
 		return saved.answer(what, query || {});
-	const reply = await fetch("api/" + what + "?" + new URLSearchParams(query || {}), { method: method || "GET", headers: { "Coeval-Token": token } });
+	const reply = await fetch("api/" + what + "?" + new URLSearchParams(chosen === null ? query || {} : { ...query, session: chosen }), { method: method || "GET", headers: { "Coeval-Token": token } });
 	if (!reply.ok)
 		throw new Error((await reply.text()).trim() || reply.statusText);
 	return reply;
@@ -181,6 +183,9 @@ class Stream {
 		return { tiles, all };
 	}
 }
+
+/** The sessions in a folder: their paths. */
+export const places = async () => saved ? { folder: "", sessions: [] } : (await ask("places")).json();
 
 export class Session {
 	/** @param {() => void} changed called when something was fetched @param {(error: Error) => void} failed */

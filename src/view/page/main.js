@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The page: what is looked at, keys, pointer, and the panel about what is selected.
 
-import { CHANNELS, saved, Session } from "./data.js";
+import { CHANNELS, chosen, places, saved, Session } from "./data.js";
 import { AXIS, Canvas, COLOURS, HEAD, LANE, LEFT, OVERVIEW } from "./draw.js";
 import { laneAt, laneHeight, nextInterval, selectable } from "./lanes.js";
-import { panel } from "./panel.js";
+import { element, panel } from "./panel.js";
 import { duration } from "./time.js";
 
 const $ = id => document.getElementById(id);
@@ -208,7 +208,7 @@ const report = () => document.getElementById("report");
 /** The address holds what is looked at. */
 function note() {
 	const [token] = location.hash.slice(1).split("&"), e = state.selected;
-	const parts = [token, "from=" + Math.round(state.from), "to=" + Math.round(state.to)];
+	const parts = [token, ...(chosen === null ? [] : ["session=" + chosen]), "from=" + Math.round(state.from), "to=" + Math.round(state.to)];
 	if (e)
 		parts.push("at=" + [e.row.stream.index, e.row.name, e.tick].map(encodeURIComponent).join(","));
 	const look = changes(state.look, plain());
@@ -460,7 +460,7 @@ function nextPlace(by) {
 }
 
 /** What is looked at, without the secret, as it is in the address. */
-const lookNow = () => location.hash.slice(1).split("&").slice(1).join("&");
+const lookNow = () => location.hash.slice(1).split("&").slice(1).filter(p => !p.startsWith("session=")).join("&");
 
 async function goTo(n) {
 	if (n.look)
@@ -912,6 +912,11 @@ async function begin() {
 	const session = new Session(later, complain);
 	if (matchMedia("(prefers-color-scheme: dark)").matches)
 		document.documentElement.dataset.theme = "dark";
+	if (chosen === null) {
+		const all = await places();
+		if (all.folder)
+			return chooseSession(all);
+	}
 	await session.open();
 	state.session = session;
 	if (state.still || saved)
@@ -926,6 +931,23 @@ async function begin() {
 		return tellSaved(held);
 	if (!state.still)
 		watch();
+}
+
+/** Which of the sessions in a folder to look at. @param {{folder: string, sessions: string[]}} all */
+function chooseSession(all) {
+	const dialog = $("sessions"), [token] = location.hash.slice(1).split("&");
+	document.title = all.folder + " - Coeval";
+	$("folder").textContent = "Sessions in " + all.folder;
+	$("sessionList").replaceChildren(...all.sessions.map((path, i) => {
+		const button = element("button", { type: "button", onclick: () => {
+			location.hash = "#" + token + "&session=" + i;
+			location.reload();
+		} }, path);
+		return element("li", null, button);
+	}));
+	dialog.oncancel = event => event.preventDefault();
+	dialog.showModal();
+	document.body.dataset.ready = "yes";
 }
 
 /** What of the session this file holds. @param {URLSearchParams} held */
