@@ -143,6 +143,7 @@ await page.keyboard.press("Escape");
 
 /* The address holds the view. */
 await press("w", "w", "w");
+await page.waitForTimeout(400); // it is written once nothing moves
 const held = page.url(), view = await state("view"), tick = await state("tick");
 await open(held);
 await page.waitForFunction(() => globalThis.coeval.selected);

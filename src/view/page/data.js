@@ -121,6 +121,7 @@ class Tile {
 export const KINDS = 64, GAPS = KINDS + 8, CHANNELS = KINDS + 10;
 const TILE = 1024; // buckets
 const KEEP = 3000; // tiles
+const SPENT_MOST = 3; // ms of a frame, for reading tiles that nobody waits for
 
 /** A stream: its tiles at any level, and its records. */
 class Stream {
@@ -142,7 +143,7 @@ class Stream {
 		for (let i = Math.floor(Math.max(0, from) / TILE); i <= Math.floor(to / TILE); i++) {
 			const query = { stream: this.index, level, from: i * TILE, to: i * TILE + TILE - 1 };
 			const tile = this.session.get(`c${this.index}/${level}/${i}`, here || !answered("cells", query) ? null : async () =>
-				new Tile(await (await ask("cells", query)).arrayBuffer(), i * TILE, this.channels.length));
+				this.session.inTurn((await ask("cells", query)).arrayBuffer(), bytes => new Tile(bytes, i * TILE, this.channels.length)));
 			if (tile)
 				tiles.push({ from: i * TILE, to: (i + 1) * TILE, tile });
 			else if (answered("cells", query))
@@ -195,6 +196,8 @@ export class Session {
 		/** @type {Map<string, any>} */
 		this.kept = new Map();
 		this.asked = new Set();
+		this.spent = 0; // ms of this frame
+		this.hurry = true;
 		/** @type {{version: number, done: number, rows: any[], names: string[], places: any[], problems: string[][], width: number}} */
 		this.found = { version: 0, done: 0, rows: [], names: [], places: [], problems: [], width: 0 };
 	}
@@ -207,6 +210,19 @@ export class Session {
 			c.raw = c.map.raw();
 		});
 		this.streams = this.streams.map((s, i) => new Stream(this, i, s));
+	}
+
+	/**
+	 * Read what arrived a few ms a frame, so that moving stays smooth; at once, if rows wait for it.
+	 * @template T @param {Promise<ArrayBuffer>} coming @param {(bytes: ArrayBuffer) => T} read @returns {Promise<T>}
+	 */
+	async inTurn(coming, read) {
+		const bytes = await coming;
+		while (!this.hurry && this.spent > SPENT_MOST)
+			await new Promise(done => setTimeout(done, 5));
+		const began = performance.now(), made = read(bytes);
+		this.spent += performance.now() - began;
+		return made;
 	}
 
 	/** What @make (or nothing) gives, or nothing until it is there. @param {string} key @param {(() => Promise<any>) | null} make */

@@ -10,7 +10,6 @@ const SANS = 'px system-ui, "DejaVu Sans", sans-serif', MONO = 'px ui-monospace,
 /** Of clocks, in turn. */
 export const COLOURS = ["n0", "n1", "n2", "n3", "n4", "n5"];
 const NEARBY = 300; // pixels
-const SHADES = 16;
 /** A stream with more records in view, or over more tiles of them, is drawn by its sums. */
 const RECORDS_MOST = 2500, TILES_MOST = 24;
 /** Half-widths of 99.9 % in standard deviations. */
@@ -23,6 +22,12 @@ const erf = z => {
 };
 const chance = z => .5 * (1 + erf(z / Math.SQRT2));
 
+/** @param {string} hex */
+function rgb(hex) {
+	const v = parseInt(hex.slice(1), 16);
+	return [v >> 16, v >> 8 & 255, v & 255];
+}
+
 /** @param {string} hex @param {number} a */
 function alpha(hex, a) {
 	const v = parseInt(hex.slice(1), 16);
@@ -33,7 +38,7 @@ export class Canvas {
 	/** @param {HTMLCanvasElement} canvas @param {any} state */
 	constructor(canvas, state) {
 		this.canvas = canvas;
-		this.g = canvas.getContext("2d");
+		this.g = canvas.getContext("2d", { alpha: false });
 		this.state = state;
 		this.colour = {};
 		this.sums = new WeakMap();
@@ -71,6 +76,27 @@ export class Canvas {
 		this.canvas.width = this.w * ratio;
 		this.canvas.height = this.h * ratio;
 		this.g.setTransform(ratio, 0, 0, ratio, 0, 0);
+		this.g.imageSmoothingEnabled = false;
+		// what is made pixel by pixel: one picture is drawn much faster than thousands of bars
+		const wide = Math.max(1, Math.ceil(this.w - LEFT)), tall = Math.max(1, Math.ceil(this.h - OVERVIEW - AXIS));
+		if (!this.pixels || this.pixels.width !== wide || this.pixels.height !== tall) {
+			const image = new ImageData(wide, tall);
+			this.pixels = { image, width: wide, height: tall, data32: new Uint32Array(image.data.buffer) };
+			this.picture = new OffscreenCanvas(wide, tall);
+		}
+		this.pixels.data32.fill(0);
+		this.drawn = false;
+	}
+
+	/** What was made pixel by pixel. */
+	put() {
+		const g = this.picture.getContext("2d", { willReadFrequently: true });
+		if (!this.drawn)
+			return;
+		g.putImageData(this.pixels.image, 0, 0);
+		this.g.drawImage(this.picture, LEFT, OVERVIEW + AXIS);
+		this.pixels.data32.fill(0);
+		this.drawn = false;
 	}
 
 	x(ns) {
@@ -189,65 +215,65 @@ export class Canvas {
 
 	/** More edges than can be told apart: how many is shade, the share of time high is height. */
 	shade(row, seen, colour) {
-		const g = this.g, bottom = row.y + LANE - 5, h = LANE - 11, n = Math.ceil(this.w - LEFT), width = 4 ** seen.level;
-		const count = new Float32Array(n), high = new Float32Array(n);
-		const column = ns => Math.floor(this.x(ns) - LEFT);
-		const hold = (a, b, share) => {
-			if (!share)
+		const bottom = row.y + LANE - 5, h = LANE - 11, n = Math.ceil(this.w - LEFT), width = 4 ** seen.level;
+		const count = new Float32Array(n), high = new Float32Array(n), word = row.line >> 5, bit = row.line & 31;
+		const map = seen.map, start = this.state.from, span = this.state.to - start, scale = this.w - LEFT;
+		const place = tick => (map.time(tick) - start) / span * scale;
+		/** High for a share of p..q, pixels. */
+		const hold = (p, q, share) => {
+			if (!share || q <= 0 || p >= n)
 				return;
-			const p = this.x(seen.map.time(a)) - LEFT, q = this.x(seen.map.time(b)) - LEFT;
-			for (let z = Math.max(0, Math.floor(p)); z <= Math.min(n - 1, Math.floor(q)); z++)
-				high[z] += share * Math.max(0, Math.min(z + 1, q) - Math.max(z, p));
+			const last = Math.min(n - 1, Math.floor(q));
+			let z = Math.max(0, Math.floor(p));
+			if (z === last) {
+				high[z] += share * (q - Math.max(p, z));
+				return;
+			}
+			high[z] += share * (z + 1 - Math.max(p, z));
+			while (++z < last)
+				high[z] += share;
+			high[last] += share * Math.min(1, q - last);
 		};
 		for (const { from, to, tile } of seen.cells) {
 			const t = tile.track.get(row.line);
-			let level = tile.levels[row.line >> 5] >> (row.line & 31) & 1, at = from * width;
-			for (let i = t ? lower(t.bucket, Math.floor(seen.from / width) - 1) : 0; t && i < t.bucket.length; i++) {
+			let i = t ? lower(t.bucket, Math.floor(seen.from / width) - 1) : 0, at = place(from * width);
+			let level = t && i ? t.after[i - 1] : tile.levels[word] >> bit & 1;
+			for (; t && i < t.bucket.length; i++) {
 				const begin = t.bucket[i] * width;
 				if (begin > seen.to)
 					break;
-				if (i)
-					level = t.after[i - 1];
-				hold(at, begin, level);
-				hold(begin, begin + width, t.ticks[i] / width);
-				const z = column(seen.map.time(begin));
+				const p = place(begin), q = place(begin + width), z = Math.floor(p);
+				hold(at, p, level);
+				hold(p, q, t.ticks[i] / width);
 				if (z >= 0 && z < n)
 					count[z] += t.count[i];
 				level = t.after[i];
-				at = begin + width;
+				at = q;
 			}
-			const end = Math.min(to * width, seen.to, seen.stream.last + 1);
-			if (end > at)
-				hold(at, end, level);
+			hold(at, place(Math.min(to * width, seen.to, seen.stream.last + 1)), level);
 		}
-		const most = Math.log1p(count.reduce((a, b) => Math.max(a, b), 1));
-		g.strokeStyle = alpha(colour, .35);
-		g.lineWidth = 1;
-		this.line([LEFT, bottom + .5], [this.w, bottom + .5]);
-		// columns of one shade are one path
-		const bars = new Map(), bar = (shade, z, tall) => {
-			const list = bars.get(shade);
-			list ? list.push(z, tall) : bars.set(shade, [z, tall]);
-		};
-		for (let z = 0; z < n; z++) {
-			if (count[z])
-				bar(.1 + .3 * Math.round(SHADES * Math.log1p(count[z]) / most) / SHADES, z, h);
-			const tall = Math.min(1, high[z]) * h;
-			if (tall > .3)
-				bar(count[z] ? .75 : .16, z, tall);
-		}
-		for (const [shade, list] of [...bars].sort((a, b) => a[0] - b[0])) {
-			g.fillStyle = alpha(colour, shade);
-			g.beginPath();
-			for (let i = 0; i < list.length; i += 2) {
-				let end = i; // as many of one height as there are
-				while (end + 2 < list.length && list[end + 2] === list[end] + 1 && list[end + 3] === list[i + 1])
-					end += 2;
-				g.rect(LEFT + list[i], bottom - list[i + 1], list[end] - list[i] + 1, list[i + 1]);
-				i = end;
+		const most = Math.log1p(count.reduce((a, b) => Math.max(a, b), 1)), [red, green, blue] = rgb(colour), solid = red | green << 8 | blue << 16;
+		const pixels = this.pixels, wide = pixels.width, data = pixels.data32, top = Math.round(bottom - h) - OVERVIEW - AXIS;
+		const first = Math.max(0, -top), last = Math.min(h, pixels.height - top) - 1;
+		for (let z = 0; z < n && last >= first; z++) {
+			const tall = Math.min(1, high[z]) * h, shade = count[z] ? .1 + .3 * Math.log1p(count[z]) / most : 0, inside = count[z] ? .75 : .16;
+			const filled = tall > .3 ? Math.max(first, Math.round(h - tall)) : last + 1; // from here down
+			let at = (top + first) * wide + z, y = first;
+			if (shade) {
+				const word = solid | Math.round(255 * shade) << 24;
+				for (; y < filled && y <= last; y++, at += wide)
+					data[at] = word;
+			} else if (filled > y) {
+				at += (filled - y) * wide;
+				y = filled;
 			}
-			g.fill();
+			const word = solid | Math.round(255 * (shade + inside - shade * inside)) << 24;
+			for (; y <= last; y++, at += wide)
+				data[at] = word;
+			if (last === h - 1 && !(data[(top + last) * wide + z] >>> 24 > 90))
+				data[(top + last) * wide + z] = solid | 90 << 24; // the line's own level
 		}
+		this.drawn = true;
 		row.count = count;
 		this.sum(row, seen, count.reduce((a, b) => a + b, 0), high.reduce((a, b) => a + Math.min(1, b), 0));
 	}
@@ -514,18 +540,23 @@ export class Canvas {
 		const at = ns => LEFT + (ns - all.from) / (all.to - all.from || 1) * width, pixel = (all.to - all.from || 1) / width;
 		g.fillStyle = this.colour.panel;
 		g.fillRect(0, 0, this.w, OVERVIEW);
-		const shown = s.nodes.slice(0, most);
-		shown.forEach((group, k) => {
-			const y = 10 + k * 18, colour = this.colour[group.colour], count = this.summary(group, width, at, pixel);
-			const top = Math.log1p(count.reduce((a, b) => Math.max(a, b), 1));
-			for (let z = 0; z < count.length; z++)
-				if (count[z]) {
-					const share = Math.log1p(count[z]) / top;
-					g.fillStyle = alpha(colour, .15 + .6 * share);
-					g.fillRect(LEFT + z, y + 13 - 12 * share, 1, 12 * share);
-				}
-			this.fitted(group.name, 16, y + 11, LEFT - 26, this.colour.dim, "11" + SANS);
-		});
+		const shown = s.nodes.slice(0, most), counts = shown.map(group => this.summary(group, width, at, pixel)), key = JSON.stringify([this.w, shown.map(group => this.colour[group.colour])]);
+		const was = this.bars;
+		if (!was || was.key !== key || was.counts.length !== counts.length || was.counts.some((c, i) => c !== counts[i])) {
+			this.bars = { key, counts, picture: new OffscreenCanvas(Math.max(1, this.w - LEFT), OVERVIEW) };
+			const bars = this.bars.picture.getContext("2d");
+			shown.forEach((group, k) => {
+				const count = counts[k], top = Math.log1p(count.reduce((a, b) => Math.max(a, b), 1));
+				for (let z = 0; z < count.length; z++)
+					if (count[z]) {
+						const share = Math.log1p(count[z]) / top;
+						bars.fillStyle = alpha(this.colour[group.colour], .15 + .6 * share);
+						bars.fillRect(z, 23 + k * 18 - 12 * share, 1, 12 * share);
+					}
+			});
+		}
+		g.drawImage(this.bars.picture, LEFT, 0);
+		shown.forEach((group, k) => this.fitted(group.name, 16, 21 + k * 18, LEFT - 26, this.colour.dim, "11" + SANS));
 		if (s.nodes.length > most)
 			this.text(`and ${s.nodes.length - most} more`, 16, OVERVIEW - 8, this.colour.faint, "11" + SANS);
 		const a = Math.max(LEFT - 4, at(s.from)), b = Math.min(this.w - 2, at(s.to)), words = duration(s.to - s.from) + " of " + duration(all.to - all.from);
@@ -716,18 +747,21 @@ export class Canvas {
 		this.axis();
 		this.inside(0, top, () => {
 			this.band();
-			for (const group of s.groups)
-				// what is a little outside is fetched, too
+			for (const group of s.groups) // what is a little outside is fetched, too
 				if (!group.pinned && group.y + group.h > top - NEARBY && group.y < this.h + NEARBY)
 					this.group(group, top);
-			this.inside(LEFT, top, () => this.messages());
-			this.inside(LEFT, top, () => this.unsaved());
+			this.inside(LEFT, top, () => {
+				this.put();
+				this.messages();
+				this.unsaved();
+			});
 		});
 		for (const group of s.groups)
 			if (group.pinned && group.rows.length) {
 				g.fillStyle = this.colour.paper;
 				g.fillRect(0, top, this.w, group.h);
 				this.group(group, top);
+				this.put();
 				g.fillStyle = this.colour.line;
 				g.fillRect(0, top + group.h - 3, this.w, 2);
 			}
@@ -742,6 +776,7 @@ export class Canvas {
 		g.lineWidth = 1;
 		this.line([LEFT - .5, OVERVIEW], [LEFT - .5, this.h]);
 		s.blank = this.blanks;
+		s.session.hurry = this.waiting > 0;
 		s.waiting = this.waiting;
 	}
 

@@ -40,6 +40,7 @@ function later() {
 	if (!frame && state.session)
 		frame = (state.still ? setTimeout : requestAnimationFrame)(() => {
 			frame = 0;
+			state.session.spent = 0;
 			layout();
 			canvas.draw();
 			compare();
@@ -205,8 +206,8 @@ function changes(now, plain) {
 /** How well the clocks are tied, if that was saved, too. */
 const report = () => document.getElementById("report");
 
-/** The address holds what is looked at. */
-function note() {
+/** The address holds what is looked at: written once nothing moves, as browsers do it slowly. */
+function writeAddress() {
 	const [token] = location.hash.slice(1).split("&"), e = state.selected;
 	const parts = [token, ...(chosen === null ? [] : ["session=" + chosen]), "from=" + Math.round(state.from), "to=" + Math.round(state.to)];
 	if (e)
@@ -217,6 +218,12 @@ function note() {
 	if (state.folded.size)
 		parts.push("folded=" + [...state.folded].map(encodeURIComponent).join(","));
 	history.replaceState(null, "", "#" + parts.join("&"));
+}
+
+let writing = 0;
+function note() {
+	clearTimeout(writing);
+	writing = setTimeout(writeAddress, state.still ? 0 : 150);
 	const halves = state.session.clocks.map(c => c.map.bound(c.map.at((state.from + state.to) / 2))), known = halves.filter(b => b >= 0);
 	const words = ["1 px = " + duration(canvas.pixel)];
 	if (known.length)
@@ -483,7 +490,7 @@ const clampNs = ns => Math.round(Math.max(-9e15, Math.min(9e15, ns)));
 async function addNote(view) {
 	if (state.session.read_only)
 		return complain(new Error("this view is read-only: nothing can be noted"));
-	note();
+	writeAddress();
 	const look = view ? lookNow() : "", [a, b] = state.cursors, e = state.selected;
 	const from = a && b ? Math.min(a.ns, b.ns) : e ? state.now(e) : (state.from + state.to) / 2, to = a && b ? Math.max(a.ns, b.ns) : from;
 	const text = await say(view ? "Name of this view" : a && b ? "Note on what is between the cursors" : e ? "Note on what is selected" : "Note on the middle of the view");
