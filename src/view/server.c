@@ -162,7 +162,8 @@ static enum MHD_Result respond_data(struct cvl_view *v, struct MHD_Connection *c
 		free(o);
 		return respond_text(c,
 				    rc == CVL_E_MISSING ? MHD_HTTP_NOT_FOUND :
-				    rc == CVL_E_USAGE   ? MHD_HTTP_BAD_REQUEST :
+				    rc == CVL_E_USAGE || rc == CVL_E_LIMIT ?
+							  MHD_HTTP_BAD_REQUEST :
 							  MHD_HTTP_INTERNAL_SERVER_ERROR,
 				    rc ? err.text : "out of memory");
 	}

@@ -13,10 +13,10 @@ need_browser() {
 	export CHROMIUM
 }
 
-# Views session $1; its address is in the file address, and its process is $viewer.
+# Views session $1 with options; its address is in the file address, and its process is $viewer.
 start_view() {
 	rm -f address
-	coeval view "$1" --no-open > address 2> told &
+	coeval view "$@" --no-open > address 2> told &
 	viewer=$!
 	for _ in $(seq 100); do
 		[ -s address ] && return

@@ -928,7 +928,7 @@ async function begin() {
 	state.session = session;
 	if (state.still || saved)
 		await session.look(true);
-	state.notes = await session.notes();
+	state.notes = await session.notes().catch(error => (complain(error), [])); // what can be seen is seen without them
 	arrange();
 	describe();
 	fit();
