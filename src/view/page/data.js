@@ -185,6 +185,10 @@ class Stream {
 	}
 }
 
+/** Lists of places, what matters most first; others after them. */
+const LISTS = ["violations", "losses", "what fits no path", "cannot tell", "much longer than usual"];
+const rank = place => LISTS.includes(place.of) ? LISTS.indexOf(place.of) : LISTS.length;
+
 /** The sessions in a folder: their paths. */
 export const places = async () => saved ? { folder: "", sessions: [] } : (await ask("places")).json();
 
@@ -346,7 +350,7 @@ export class Session {
 			return false;
 		this.found = { ...told,
 			rows: told.rows.map(([of, name, clock, depths, states, n, rank], index) => ({ of, name, clock, depths, states, n, rank, index })).sort((a, b) => a.rank - b.rank),
-			places: told.found.map(([of, text, clock, row, from, to, bad]) => ({ of, text, clock, row, from, to, bad })) };
+			places: told.found.map(([of, text, clock, row, from, to, bad]) => ({ of, text, clock, row, from, to, bad })).sort((a, b) => rank(a) - rank(b)) };
 		return true;
 	}
 
