@@ -16,6 +16,7 @@
 #include "view/answers.h"
 
 static struct model model;
+static struct cvl_session *session;
 static char folder[] = "/tmp/fuzz_view_XXXXXX";
 
 static void must(int rc, const struct cvl_error *err)
@@ -65,6 +66,7 @@ static void write_clock(struct cvl_session *s, const char *name)
 static void remove_folder(void)
 {
 	model_close(&model);
+	cvl_session_close(session);
 	cvl_remove_tree(folder, NULL);
 }
 
@@ -81,8 +83,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	write_clock(s, "one");
 	write_clock(s, "two");
 	cvl_session_close(s);
-	must(cvl_session_open(&s, folder, NULL, &err), &err);
-	must(model_open(&model, s, &opts, &err), &err);
+	must(cvl_session_open(&session, folder, NULL, &err), &err);
+	must(model_open(&model, session, &opts, &err), &err);
 	studies_wait(model.studies, 60);
 	model.read_only = true; /* the file of notes would grow */
 	atexit(remove_folder);

@@ -132,8 +132,30 @@ static bool range_of(const struct model *m, const struct model_stream *s, int64_
 	return true;
 }
 
+#define MAP_NAME_BYTES 200
+
+/*
+ * Other words for another map, or for other distances of its ticks. Files of maps are named by what is in
+ * them; one that grows has more knots.
+ */
+static const char *map_name(const struct model *m, size_t clock, char name[MAP_NAME_BYTES])
+{
+	const struct cvl_map *map = cvl_timeline_map(m->tl, clock);
+	const char *path = cvl_map_path(map), *slash = path ? strrchr(path, '/') : NULL;
+	struct cvl_knot first, last;
+	struct cvl_map_spec spec;
+
+	cvl_map_describe(map, &spec);
+	cvl_map_ends(map, &first, &last);
+	snprintf(name, MAP_NAME_BYTES, "%" PRIx64 " %.80s %zu %" PRIx64 " %" PRIx64 " %a",
+		 model_base(m, clock), slash ? slash + 1 : "", spec.n, last.tick.count,
+		 (uint64_t)last.time.ns, spec.after.rate_ppb);
+	return name;
+}
+
 static void put_clock(const struct model *m, size_t i, struct cvl_out *o)
 {
+	char name[MAP_NAME_BYTES];
 	const struct cvl_sync *sync = cvl_timeline_sync(m->tl);
 	const struct cvl_clock *c = cvl_session_clock(m->session, i);
 	const struct cvl_bound b =
@@ -156,6 +178,7 @@ static void put_clock(const struct model *m, size_t i, struct cvl_out *o)
 		put_number(o, "rejected", (int64_t)sync->clock[i].rejected);
 	}
 	put_text(o, "kind", cvl_bound_kind_name(b.kind));
+	put_text(o, "map", map_name(m, i, name));
 	put_number(o, "group", b.group);
 	put_number(o, "reference_ns", b.reference);
 	cvl_out_char(o, '}');

@@ -206,14 +206,30 @@ export class Session {
 		this.found = { version: 0, done: 0, rows: [], names: [], places: [], problems: [], width: 0 };
 	}
 
-	async open() {
+	/** @param {Session} [before] the same at an earlier time: what is as it was is taken from it */
+	async open(before) {
 		Object.assign(this, await (await ask("session")).json());
-		const maps = await Promise.all(this.clocks.map(async (_, clock) => (await ask("map", { clock })).json()));
-		this.clocks.forEach((c, i) => {
-			c.map = new ClockMap(maps[i], c.group ? -1 : c.reference_ns);
+		await Promise.all(this.clocks.map(async (c, clock) => {
+			const was = before && before.clocks[clock], same = was && was.name === c.name && was.map.name === c.map;
+			const name = c.map;
+			c.map = same && was.reference_ns === c.reference_ns ? was.map : new ClockMap(await (await ask("map", { clock })).json(), c.group ? -1 : c.reference_ns);
+			c.map.name = name;
 			c.raw = c.map.raw();
-		});
+		}));
 		this.streams = this.streams.map((s, i) => new Stream(this, i, s));
+		for (const [i, s] of this.streams.entries()) {
+			const was = before && before.streams[i], base = name => name.split(" ")[0];
+			if (!was || was.name !== s.name || was.clock !== s.clock || before.clocks[was.clock].name !== this.clocks[s.clock].name ||
+				base(before.clocks[was.clock].map.name) !== base(this.clocks[s.clock].map.name))
+				continue;
+			s.used = was.used;
+			s.stale = was.last !== s.last;
+			for (const [key, tile] of before.kept) // records have bounds, which may be others
+				if (key.startsWith(`c${i}/`))
+					this.kept.set(key, tile);
+			if (s.stale)
+				this.forget(i, was.last === undefined ? 0 : was.last, s.span);
+		}
 	}
 
 	/**

@@ -860,7 +860,7 @@ async function watch() {
 /** Clocks came or were tied anew: the same part of it is looked at. */
 async function reopen() {
 	const session = new Session(later, complain), row = state.row, e = state.selected;
-	await session.open();
+	await session.open(state.session);
 	await session.look();
 	state.session = session;
 	state.measured = state.anchor = state.place = null;
