@@ -9,6 +9,9 @@ export const chosen = new URLSearchParams(location.hash.slice(1)).get("session")
 
 /** Of a page that was saved with its data: from..to ns, and where the answer to each request is. */
 class Saved {
+	/** @type {Record<string, [number, number]>} */
+	index = {};
+
 	/** @param {any} told @param {string} base64 */
 	constructor(told, base64) {
 		Object.assign(this, told);
@@ -80,7 +83,9 @@ class Tile {
 		let bucket = from;
 		while (at < bytes.length) {
 			bucket += number();
-			const touched = [], has = lines();
+			/** @type {[number, any][]} */
+			const touched = [];
+			const has = lines();
 			const add = (id, count, ticks) => {
 				let t = this.track.get(id);
 				if (!t)
@@ -125,6 +130,12 @@ const SPENT_MOST = 3; // ms of a frame, for reading tiles that nobody waits for
 
 /** A stream: its tiles at any level, and its records. */
 class Stream {
+	clock = 0;
+	leaf = 0;
+	/** @type {number | undefined} */ first;
+	/** @type {number | undefined} */ last;
+	/** @type {string[]} */ channels = [];
+
 	/** @param {Session} session @param {number} index @param {any} told */
 	constructor(session, index, told) {
 		Object.assign(this, told);
@@ -193,6 +204,10 @@ const rank = place => LISTS.includes(place.of) ? LISTS.indexOf(place.of) : LISTS
 export const places = async () => saved ? { folder: "", sessions: [] } : (await ask("places")).json();
 
 export class Session {
+	version = 0;
+	/** @type {any[]} */ clocks = [];
+	/** @type {any[]} */ streams = [];
+
 	/** @param {() => void} changed called when something was fetched @param {(error: Error) => void} failed */
 	constructor(changed, failed) {
 		this.changed = changed;
@@ -299,7 +314,7 @@ export class Session {
 	forget(index, tick, span) {
 		for (const key of this.kept.keys()) {
 			const [what, level, tile] = key.split("/");
-			const end = what === "c" + index ? (+tile + 1) * TILE * 4 ** level : what === "r" + index ? (+level + 1) * span : -1;
+			const end = what === "c" + index ? (+tile + 1) * TILE * 4 ** +level : what === "r" + index ? (+level + 1) * span : -1;
 			if (end > tick)
 				this.kept.delete(key);
 		}

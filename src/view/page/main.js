@@ -7,6 +7,7 @@ import { laneAt, laneHeight, nextInterval, selectable } from "./lanes.js";
 import { element, panel } from "./panel.js";
 import { duration } from "./time.js";
 
+/** @param {string} id @returns {any} */
 const $ = id => document.getElementById(id);
 const NEAR = 8, LEAST = 20, NEWS_MS = 150; // records that are compared with the selection; ns in a view
 
