@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Levels of detail: what they cost, in this process. */
 #include "edges.h"
+#include "view_page.h"
 
 #include <coeval/files.h>
 #include <coeval/lod.h>
@@ -97,11 +98,11 @@ static int run(const struct bench *b)
 		bench_figure_put(b, &size);
 	}
 	bench_remove(path);
-	return rc;
+	return rc ? rc : view_page(b);
 }
 
 const struct bench_group bench_view = {
 	.name = "view",
-	.what = "levels of detail",
+	.what = "levels of detail, and the page in a browser",
 	.run = run,
 };

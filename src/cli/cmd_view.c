@@ -12,6 +12,9 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -292,6 +295,15 @@ static int take_secret(const struct request *r, char secret[SECRET_BYTES],
 	return 0;
 }
 
+/* What was needed for a while goes back to the system: a view may stay open for days. */
+static void keep_little(void)
+{
+#ifdef __GLIBC__
+	mallopt(M_MMAP_THRESHOLD, 1 << 18);
+	mallopt(M_TRIM_THRESHOLD, 1 << 20);
+#endif
+}
+
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct request r = { 0 };
@@ -312,6 +324,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 	if (r.select && strlen(r.select) > SELECT_BYTES)
 		return cli_usage(verb,
 				 "--select takes a clock and a row of it, such as node1/SEND");
+	keep_little();
 	problems_init(&problems);
 	progress_init(&progress, operands.v[0]);
 	rc = view_ask_load(&r.ask, &opts.studies, &problems.report, &err);

@@ -92,8 +92,16 @@ static void sort(struct interval_row *r)
 
 void intervals_sort(struct intervals *all)
 {
-	for (size_t i = 0; i < all->n_rows; i++)
-		sort(&all->row[i]);
+	for (size_t i = 0; i < all->n_rows; i++) {
+		struct interval_row *r = &all->row[i];
+		struct interval *fit = r->n ? realloc(r->list, r->n * sizeof(*fit)) : NULL;
+
+		if (fit) {
+			r->list = fit;
+			r->room = r->n;
+		}
+		sort(r);
+	}
 }
 
 /* The begin of the part of the time that @ns is in. */
