@@ -142,6 +142,8 @@ static void capture(const char *path, const char *go, const char *log)
 	int rc = cvl_session_create(&s, path, &err);
 
 	rc = rc ? rc : cvl_session_add(s, &desc, &origin, &w, &err);
+	/* something, so that its metadata are there */
+	rc = rc ? rc : cvl_writer_edges(w, &(struct cvl_tick){ 0 }, &(uint64_t){ 0 }, 1, &err);
 	rc = rc ? rc : cvl_writer_flush(w, &err);
 	while (access(go, F_OK))
 		nanosleep(&pause, NULL);

@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PICTURE_MAX (64u << 20)
@@ -187,6 +188,7 @@ static int write_page(const struct request *r, struct cvl_session *session,
 #define URL_BYTES 1000
 #define SELECT_BYTES 200
 #define SECRET_BYTES 200
+#define TRIM_S 10
 
 static void end_signals(sigset_t *ends)
 {
@@ -212,10 +214,18 @@ static void address_of(char url[URL_BYTES], const struct request *r, const struc
 		n += (size_t)snprintf(url + n, URL_BYTES - n, "%%%02X", (unsigned char)*c);
 }
 
+/* What was needed for a while goes back to the system: a view may stay open for days. */
+static void give_back(void)
+{
+#ifdef __GLIBC__
+	malloc_trim(0);
+#endif
+}
+
 /* Until the user has seen enough. */
 static void serve(const struct request *r, const sigset_t *ends, char *url)
 {
-	int number;
+	const struct timespec pause = { .tv_sec = TRIM_S };
 
 	printf("%s\n", url);
 	fflush(stdout);
@@ -224,7 +234,9 @@ static void serve(const struct request *r, const sigset_t *ends, char *url)
 		"from another machine: ssh -L PORT:127.0.0.1:PORT THIS_MACHINE, and open it there\n");
 	if (!r->no_open)
 		open_browser(url);
-	sigwait(ends, &number);
+	do
+		give_back();
+	while (sigtimedwait(ends, NULL, &pause) < 0);
 }
 
 /* @session, or what is in @folder. */
@@ -295,7 +307,7 @@ static int take_secret(const struct request *r, char secret[SECRET_BYTES],
 	return 0;
 }
 
-/* What was needed for a while goes back to the system: a view may stay open for days. */
+/* Without this, what threads freed stays with the process: limits would grow with what was needed once. */
 static void keep_little(void)
 {
 #ifdef __GLIBC__

@@ -76,6 +76,21 @@ static void save(struct cvl_lod *l, const char *stamp)
 		lod_blocks_save(&l->blocks, path, stamp, facts, NULL);
 }
 
+/* What is kept is read from there from now on: in memory it would be for as long as it is looked at. */
+static void use_kept(struct cvl_lod *l)
+{
+	struct lod_blocks made = l->blocks;
+
+	l->blocks = (struct lod_blocks){ 0 };
+	if (!load(l)) {
+		l->blocks = made;
+		return;
+	}
+	lod_blocks_free(&made);
+	lod_build_free(&l->build);
+	l->begun = false;
+}
+
 /* ---- made ---- */
 
 static int put_cell(void *ctx, unsigned level, const struct cvl_lod_cell *cell)
@@ -164,8 +179,10 @@ static int read_all(struct cvl_lod *l, const struct cvl_progress *progress, stru
 	if (rc < 0 || l->opts.growing)
 		return rc;
 	rc = end(l);
-	if (!rc && keep)
+	if (!rc && keep) {
 		save(l, stamp);
+		use_kept(l);
+	}
 	return rc ? out_of_memory(rc, err) : any;
 }
 

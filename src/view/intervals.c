@@ -15,8 +15,10 @@ void intervals_free(struct intervals *all)
 {
 	for (size_t i = 0; i < all->n_rows; i++) {
 		free(all->row[i].name);
-		free(all->row[i].list);
+		if (!all->block)
+			free(all->row[i].list);
 	}
+	free(all->block);
 	for (size_t i = 0; i < all->n_names; i++)
 		free(all->name[i]);
 	for (size_t i = 0; i < all->n_found; i++)
@@ -90,18 +92,34 @@ static void sort(struct interval_row *r)
 		qsort(r->list, r->n, sizeof(*r->list), in_order);
 }
 
-void intervals_sort(struct intervals *all)
+/* All rows in one piece: what was needed to find them lay between them, and can then be given back. */
+static void join(struct intervals *all)
 {
+	struct interval *block = all->n ? malloc(all->n * sizeof(*block)) : NULL, *at = block;
+
+	if (!block)
+		return;
 	for (size_t i = 0; i < all->n_rows; i++) {
 		struct interval_row *r = &all->row[i];
-		struct interval *fit = r->n ? realloc(r->list, r->n * sizeof(*fit)) : NULL;
 
-		if (fit) {
-			r->list = fit;
-			r->room = r->n;
-		}
-		sort(r);
+		if (r->n)
+			memcpy(at, r->list, r->n * sizeof(*at));
+		free(r->list);
+		r->list = at;
+		r->room = 0;
+		at += r->n;
 	}
+	all->block = block;
+}
+
+void intervals_sort(struct intervals *all)
+{
+	all->n = 0;
+	for (size_t i = 0; i < all->n_rows; i++) {
+		sort(&all->row[i]);
+		all->n += all->row[i].n;
+	}
+	join(all);
 }
 
 /* The begin of the part of the time that @ns is in. */

@@ -73,8 +73,9 @@ struct intervals {
 	size_t n_names, room_names;
 	struct found *found;
 	size_t n_found, room_found;
-	size_t n;      /* intervals of all rows */
-	int64_t width; /* ns: those that are shorter may have been added up */
+	size_t n;               /* intervals of all rows */
+	struct interval *block; /* all of them, once they are sorted */
+	int64_t width;          /* ns: those that are shorter may have been added up */
 };
 
 void intervals_free(struct intervals *all);
@@ -91,7 +92,7 @@ bool intervals_add(struct intervals *all, uint32_t row, const struct interval *i
 bool intervals_tell(struct intervals *all, const struct found *f, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/** All was added: sort it, so that tiles can be made. */
+/** All was added, once: sort it, so that tiles can be made. */
 void intervals_sort(struct intervals *all);
 
 /**
