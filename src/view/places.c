@@ -25,7 +25,7 @@ int places_open(struct places *p, struct cvl_session *session, const struct cvl_
 	p->n = 1;
 	if (!p->list[0].path)
 		return cvl_no_memory(err);
-	rc = model_open(&p->list[0].model, session, opts, err);
+	rc = model_open(&p->list[0].model, session, &p->opts, err);
 	p->list[0].open = !rc;
 	return rc;
 }

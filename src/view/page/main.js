@@ -189,7 +189,13 @@ function go(from, to, keep) {
 	later();
 }
 
-function zoom(factor, ns = (state.from + state.to) / 2) {
+/** What stays where it is when keys zoom: what is selected, if it is in view, else the middle. */
+function middle() {
+	const ns = state.selected ? state.now(state.selected) : NaN;
+	return ns >= state.from && ns <= state.to ? ns : (state.from + state.to) / 2;
+}
+
+function zoom(factor, ns = middle()) {
 	go(ns - (ns - state.from) * factor, ns + (state.to - ns) * factor);
 }
 
@@ -961,6 +967,11 @@ function chooseSession(all) {
 /** What of the session this file holds. @param {URLSearchParams} held */
 function tellSaved(held) {
 	const less = [];
+	if (report()) {
+		const close = element("button", { onclick: () => report().classList.add("away") }, "Timeline (Esc; Y comes back)");
+		close.id = "toTimeline";
+		report().prepend(close);
+	}
 	if (!held.has("from"))
 		go(saved.from - (saved.to - saved.from) * .01, saved.to + (saved.to - saved.from) * .01);
 	if (saved.to - saved.from < (state.session.to - state.session.from) * .999)
