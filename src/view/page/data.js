@@ -322,6 +322,7 @@ export class Session {
 
 	/** Messages that were sent from..to, by tiles of about that length; none if there are too many to be told apart. */
 	messages(from, to) {
+		let all = true;
 		const found = [], query = (i, span) => ({ from: i * span, to: (i + 1) * span });
 		let span = 2 ** Math.ceil(Math.log2(to - from));
 		for (let more = 0; saved && more < 30 && !saved.has("messages", query(Math.floor(to / span), span)); more++)
@@ -329,11 +330,13 @@ export class Session {
 		for (let i = Math.floor(from / span); i <= Math.floor(to / span); i++) {
 			const tile = this.get(`m${span}/${i}`, answered("messages", query(i, span)) ? async () => (await ask("messages", query(i, span))).json() : null);
 			if (tile && tile.more)
-				return [];
+				return { list: [], all: true };
 			if (tile)
 				found.push(...tile.messages);
+			else if (tile === undefined && answered("messages", query(i, span)))
+				all = false;
 		}
-		return found;
+		return { list: found, all };
 	}
 
 	/** Told intervals of a row in a part of the timeline, in parts of about two pixels. @returns {{list: any[][], all: boolean}} */

@@ -660,7 +660,9 @@ export class Canvas {
 		if (s.raw || span > 1e15)
 			return;
 		const y = (stream, cls) => rows.get(stream + "/" + cls) ?? rows.get(stream + "/");
-		s.links = s.session.messages(s.from - span / 4, s.to);
+		const sent = s.session.messages(s.from - span / 4, s.to);
+		s.links = sent.list;
+		this.waiting += sent.all ? 0 : 1;
 		const end = (c, t) => {
 			const map = s.map(s.session.clocks[c]);
 			return { x: this.x(map.time(t)), w: Math.max(0, map.bound(t)) / this.pixel };
