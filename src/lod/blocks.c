@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -358,6 +359,30 @@ static bool put_all(FILE *f, const void *bytes, size_t n)
 	return !n || fwrite(bytes, 1, n, f) == n;
 }
 
+/*
+ * The file that becomes the other one once it is whole: what a killed process left is written over. NULL:
+ * it cannot be made, or another process is writing it.
+ */
+static FILE *open_beside(const char *beside)
+{
+	const int fd = open(beside, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	struct stat own, there;
+	FILE *f;
+
+	if (fd < 0)
+		return NULL;
+	/* it may have got its final name before it was locked */
+	if (flock(fd, LOCK_EX | LOCK_NB) || fstat(fd, &own) || stat(beside, &there) ||
+	    own.st_ino != there.st_ino || ftruncate(fd, 0)) {
+		close(fd);
+		return NULL;
+	}
+	f = fdopen(fd, "w");
+	if (!f)
+		close(fd);
+	return f;
+}
+
 int lod_blocks_save(struct lod_blocks *b, const char *path, const char *text,
 		    const uint64_t facts[FACTS], struct cvl_error *err)
 {
@@ -365,12 +390,12 @@ int lod_blocks_save(struct lod_blocks *b, const char *path, const char *text,
 	char beside[CVL_PATH_MAX];
 	bool ok = true;
 	FILE *f;
+	int rc;
 
 	memcpy(h.magic, MAGIC, sizeof(h.magic));
 	snprintf(h.text, sizeof(h.text), "%s", text);
 	memcpy(h.facts, facts, sizeof(h.facts));
-	if ((size_t)snprintf(beside, sizeof(beside), "%s.%ld", path, (long)getpid()) >=
-	    sizeof(beside))
+	if ((size_t)snprintf(beside, sizeof(beside), "%s.new", path) >= sizeof(beside))
 		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", path);
 	for (unsigned k = 0; k < CVL_LOD_LEVELS; k++) {
 		struct lod_list *l = &b->level[k];
@@ -382,19 +407,18 @@ int lod_blocks_save(struct lod_blocks *b, const char *path, const char *text,
 	}
 	h.bytes = b->n_bytes;
 	h.crc = head_crc(h);
-	f = fopen(beside, "wxe");
+	f = open_beside(beside);
 	if (!f)
 		return cvl_fail_errno(err, "write", beside);
 	ok = put_all(f, &h, sizeof(h));
 	for (unsigned k = 0; k < CVL_LOD_LEVELS && ok; k++)
 		ok = put_all(f, b->level[k].block, b->level[k].n * sizeof(struct lod_block));
 	ok = ok && put_all(f, b->bytes, b->n_bytes) && !fflush(f);
-	ok = !fclose(f) && ok;
-	if (ok && !rename(beside, path))
-		return 0;
-	cvl_fail_errno(err, "write", path);
-	unlink(beside);
-	return err ? (int)err->code : CVL_E_IO;
+	rc = ok && !rename(beside, path) ? 0 : cvl_fail_errno(err, "write", path);
+	if (rc)
+		unlink(beside);
+	fclose(f); /* it was locked up to here */
+	return rc;
 }
 
 /* Whether the head at @p, of @n bytes in all, is intact and of @text. */

@@ -49,5 +49,6 @@ for k in 0 1 2 3 4 5 6 7 8 9 10 11; do
 	cmp good now || ls -l noise/derived
 done
 echo "killed $([ $killed -gt 6 ] && echo "many times" || echo $killed)"
+# what a killed one left is written over by the next
 ls noise/derived | grep -v 'levels$\|counts.json'
 true
