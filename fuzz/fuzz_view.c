@@ -84,7 +84,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	write_clock(s, "two");
 	cvl_session_close(s);
 	must(cvl_session_open(&session, folder, NULL, &err), &err);
-	must(model_open(&model, session, &opts, &err), &err);
+	must(model_open(&model, session, &opts, NULL, NULL, &err), &err);
 	studies_wait(model.studies, 60);
 	model.read_only = true; /* the file of notes would grow */
 	atexit(remove_folder);

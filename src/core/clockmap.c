@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/clockmap_join.h"
 #include "core/knots.h"
 
 typedef unsigned __int128 u128;
@@ -27,6 +28,10 @@ struct cvl_map {
 	struct cvl_map_spec spec; /* its knots are stored after the segments, or in the file */
 	struct cvl_knot first, last;
 	struct knots *file; /* or NULL */
+	/* of a map in memory: what was before its first knot, or NULL; its last knot that counts */
+	struct cvl_map *past;
+	struct cvl_knot joint;
+	size_t n_past; /* knots up to that one */
 	/* [0] before the first knot, [i] from knot i-1 to knot i, [n] from the last knot on */
 	struct segment seg[];
 };
@@ -226,8 +231,10 @@ struct cvl_map *cvl_map_nominal(uint64_t rate_hz, struct cvl_tick tick, struct c
 
 void cvl_map_free(struct cvl_map *map)
 {
-	if (map)
-		knots_close(map->file);
+	if (!map)
+		return;
+	cvl_map_free(map->past);
+	knots_close(map->file);
 	free(map);
 }
 
@@ -314,10 +321,23 @@ static struct piece piece_of(const struct knots_pair *p)
 			       .damaged = p->damaged };
 }
 
+static bool is_past(const struct cvl_map *map, uint64_t tick)
+{
+	return map->past && tick < map->first.tick.count;
+}
+
+/* Between the last knot of what was before and the first of @map. */
+static struct piece piece_joint(const struct cvl_map *map)
+{
+	return piece_of(&(struct knots_pair){ map->joint, map->first, false });
+}
+
 static struct piece piece_at(const struct cvl_map *map, uint64_t tick)
 {
 	struct knots_pair pair;
 
+	if (is_past(map, tick))
+		return tick < map->joint.tick.count ? piece_at(map->past, tick) : piece_joint(map);
 	if (!map->file)
 		return piece_number(map, find_segment(map, tick));
 	if (tick < map->first.tick.count)
@@ -331,7 +351,8 @@ static struct piece piece_at(const struct cvl_map *map, uint64_t tick)
 /* The one after @p, which is not the last. */
 static struct piece piece_next(const struct cvl_map *map, const struct piece *p)
 {
-	return map->file ? piece_at(map, p->last + 1) : piece_number(map, p->seg + 1);
+	return map->file || is_past(map, p->last) ? piece_at(map, p->last + 1) :
+						    piece_number(map, p->seg + 1);
 }
 
 static int64_t bound_outside(const struct cvl_map *map, const struct piece *p, uint64_t distance)
@@ -622,6 +643,8 @@ static struct piece piece_until(const struct cvl_map *map, int64_t ns)
 	size_t low = 0, high = map->spec.n;
 	struct knots_pair pair;
 
+	if (map->past && map->first.time.ns >= ns)
+		return map->joint.time.ns >= ns ? piece_until(map->past, ns) : piece_joint(map);
 	if (map->first.time.ns >= ns)
 		return piece_before(map);
 	if (map->last.time.ns < ns)
@@ -681,18 +704,21 @@ uint64_t cvl_map_rate_hz(const struct cvl_map *map)
 size_t cvl_map_ends(const struct cvl_map *map, struct cvl_knot *first, struct cvl_knot *last)
 {
 	if (first)
-		*first = map->first;
+		*first = map->past ? map->past->first : map->first;
 	if (last)
 		*last = map->last;
-	return map->spec.n;
+	return map->n_past + map->spec.n;
 }
 
 int cvl_map_knot(const struct cvl_map *map, size_t i, struct cvl_knot *knot, struct cvl_error *err)
 {
-	if (i >= map->spec.n)
-		return cvl_fail(err, CVL_E_RANGE, i, "the clock map has %zu knots", map->spec.n);
+	if (i >= map->n_past + map->spec.n)
+		return cvl_fail(err, CVL_E_RANGE, i, "the clock map has %zu knots",
+				map->n_past + map->spec.n);
+	if (i < map->n_past)
+		return cvl_map_knot(map->past, i, knot, err);
 	if (!map->file)
-		*knot = map->spec.knots[i];
+		*knot = map->spec.knots[i - map->n_past];
 	else if (!knots_get(map->file, i, knot)) {
 		knots_damaged(map->file, err);
 		return CVL_E_CHECKSUM;
@@ -704,6 +730,9 @@ void cvl_map_describe(const struct cvl_map *map, struct cvl_map_spec *spec)
 {
 	*spec = map->spec;
 	spec->knots = NULL;
+	spec->n += map->n_past;
+	if (map->past)
+		spec->before = map->past->spec.before;
 }
 
 const char *cvl_map_path(const struct cvl_map *map)
@@ -713,10 +742,60 @@ const char *cvl_map_path(const struct cvl_map *map)
 
 bool cvl_map_damaged(const struct cvl_map *map, struct cvl_error *err)
 {
+	map = map->past ? map->past : map;
 	return map->file && knots_damaged(map->file, err);
 }
 
 size_t cvl_map_verify(const struct cvl_map *map)
 {
+	map = map->past ? map->past : map;
 	return map->file ? knots_verify(map->file) : 0;
+}
+
+/* ---- joining ---- */
+
+int map_knots_before(const struct cvl_map *map, uint64_t tick, size_t *n, struct cvl_error *err)
+{
+	size_t low = 0, high = cvl_map_ends(map, NULL, NULL);
+
+	while (low < high) {
+		const size_t mid = low + (high - low) / 2;
+		struct cvl_knot k;
+		int rc = cvl_map_knot(map, mid, &k, err);
+
+		if (rc)
+			return rc;
+		if (k.tick.count < tick)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	*n = low;
+	return 0;
+}
+
+int map_join(struct cvl_map *map, struct cvl_map *past, struct cvl_error *err)
+{
+	struct cvl_knot joint;
+	size_t n;
+	int rc;
+
+	if (map->file || map->past || past->past || map->spec.rate_hz != past->spec.rate_hz ||
+	    map->spec.kind != past->spec.kind)
+		return cvl_fail(err, CVL_E_UNSUPPORTED, CVL_NO_OFFSET,
+				"these clock maps cannot be joined");
+	rc = map_knots_before(past, map->first.tick.count, &n, err);
+	rc = rc || !n ? rc : cvl_map_knot(past, n - 1, &joint, err);
+	if (rc)
+		return rc;
+	if (n && fine(&joint) > fine(&map->first))
+		return cvl_fail(err, CVL_E_ORDER, n, "clock maps that are joined go back");
+	if (n) {
+		map->past = past;
+		map->joint = joint;
+		map->n_past = n;
+	} else {
+		cvl_map_free(past);
+	}
+	return 0;
 }

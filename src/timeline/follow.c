@@ -7,8 +7,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/clockmap_join.h"
 #include "store/stored.h"
 #include "sync/steps.h"
+#include "timeline/follow.h"
 #include "timeline/keep.h"
 #include "timeline/live.h"
 #include "timeline/watch.h"
@@ -20,6 +22,7 @@
 
 struct cvl_follow {
 	char *path;
+	char *apart; /* folder in which final knots are kept, or NULL: the session's */
 	struct cvl_follow_opts opts;
 	struct steps *steps;
 	struct keep *keep; /* or NULL: nothing is saved */
@@ -135,8 +138,14 @@ static int open_steps(struct cvl_follow *f, const struct cvl_session *session,
 	};
 
 	opts.sync.report = NULL; /* the timeline tells what is wrong with the streams */
-	if (f->opts.save && keep_open(&f->keep, session, f->opts.report, err))
+	if (f->apart) {
+		int rc = keep_open_apart(&f->keep, f->apart, err);
+
+		if (rc)
+			return rc;
+	} else if (f->opts.save && keep_open(&f->keep, session, f->opts.report, err)) {
 		stop_keeping(f, err);
+	}
 	return steps_open(&f->steps, f->path, &opts, err);
 }
 
@@ -314,8 +323,55 @@ void cvl_follow_close(struct cvl_follow *f)
 	watch_close(f->watch);
 	steps_free(f->steps);
 	keep_close(f->keep);
+	free(f->apart);
 	free(f->path);
 	free(f);
+}
+
+int follow_open_apart(struct cvl_follow **out, const char *path, const char *folder,
+		      const struct cvl_follow_opts *opts, struct cvl_error *err)
+{
+	int rc = cvl_follow_open(out, path, opts, err);
+
+	if (rc)
+		return rc;
+	(*out)->apart = strdup(folder);
+	if ((*out)->apart)
+		return 0;
+	cvl_follow_close(*out);
+	*out = NULL;
+	return cvl_no_memory(err);
+}
+
+/* What is final of a clock, kept, and beyond it what is known by now. */
+static int join(const struct cvl_follow *f, size_t clock, struct cvl_map *map,
+		struct cvl_error *err)
+{
+	struct cvl_map *past;
+	int rc = keep_map(f->keep, clock, &past, err);
+
+	if (rc || !past)
+		return rc;
+	rc = map_join(map, past, err);
+	if (rc)
+		cvl_map_free(past);
+	return rc;
+}
+
+int follow_maps(const struct cvl_follow *f, struct cvl_sync **sync, struct cvl_error *err)
+{
+	int rc = f->steps ? steps_maps(f->steps, true, sync, err) : 0;
+
+	if (!f->steps)
+		*sync = NULL;
+	for (size_t i = 0; f->keep && !rc && *sync && i < (*sync)->n; i++)
+		if ((*sync)->clock[i].map)
+			rc = join(f, i, (*sync)->clock[i].map, err);
+	if (rc) {
+		cvl_sync_free(*sync);
+		*sync = NULL;
+	}
+	return rc;
 }
 
 int cvl_follow_fd(const struct cvl_follow *f)

@@ -11,6 +11,7 @@
 
 struct keep {
 	char folder[CVL_PATH_MAX];
+	bool apart; /* from the session */
 	int lock;
 	struct maps_growing **map; /* of each clock, NULL if nothing was told of it */
 	char (*name)[MAP_NAME];
@@ -44,6 +45,24 @@ int keep_open(struct keep **out, const struct cvl_session *session, const struct
 	}
 	*out = k;
 	return 0;
+}
+
+int keep_open_apart(struct keep **out, const char *folder, struct cvl_error *err)
+{
+	struct keep *k = calloc(1, sizeof(*k));
+	int rc;
+
+	*out = NULL;
+	if (!k)
+		return cvl_no_memory(err);
+	k->apart = true;
+	snprintf(k->folder, sizeof(k->folder), "%s", folder);
+	rc = maps_follow(k->folder, &k->lock, err);
+	if (rc)
+		free(k);
+	else
+		*out = k;
+	return rc;
 }
 
 void keep_close(struct keep *k)
@@ -105,10 +124,20 @@ static int save_whole(struct keep *k, const struct cvl_session *session, struct 
 	return rc ? rc : cvl_sync_save(sync, session, err);
 }
 
+int keep_map(const struct keep *k, size_t clock, struct cvl_map **map, struct cvl_error *err)
+{
+	int rc = clock < k->n && k->map[clock] ? maps_get(map, k->folder, k->name[clock], err) :
+						 CVL_E_MISSING;
+
+	if (rc)
+		*map = NULL;
+	return rc == CVL_E_MISSING ? 0 : rc;
+}
+
 int keep_commit(struct keep *k, const struct cvl_session *session, const struct steps *s,
 		struct cvl_error *err)
 {
-	const bool whole = steps_final(s) == INT64_MAX;
+	const bool whole = !k->apart && steps_final(s) == INT64_MAX;
 	struct cvl_sync *sync;
 	int rc = steps_summary(s, &sync, err);
 
@@ -123,7 +152,7 @@ int keep_commit(struct keep *k, const struct cvl_session *session, const struct 
 		steps_spec(s, i, &spec);
 		rc = maps_grow_commit(k->map[i], &spec, whole, err);
 	}
-	if (!rc)
+	if (!rc && !k->apart)
 		rc = whole ? save_whole(k, session, sync, s, err) :
 			     sync_save_growing(sync, session, k->name, err);
 	cvl_sync_free(sync);

@@ -18,6 +18,8 @@ struct keep;
  */
 int keep_open(struct keep **k, const struct cvl_session *session, const struct cvl_report *report,
 	      struct cvl_error *err);
+/** The same in @folder, and sync.json stays as it is. */
+int keep_open_apart(struct keep **k, const char *folder, struct cvl_error *err);
 /** What was committed stays. NULL is allowed. */
 void keep_close(struct keep *k);
 
@@ -27,5 +29,8 @@ int keep_knot(void *keep, size_t clock, const struct cvl_knot *knot, struct cvl_
 /** Save what @s made final until now; at the end of the session durably. */
 int keep_commit(struct keep *k, const struct cvl_session *session, const struct steps *s,
 		struct cvl_error *err);
+
+/** What is committed of a clock; *@map is NULL if nothing is. */
+int keep_map(const struct keep *k, size_t clock, struct cvl_map **map, struct cvl_error *err);
 
 #endif

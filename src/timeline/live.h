@@ -24,6 +24,14 @@ int timeline_open_live(struct cvl_timeline **tl, struct cvl_session *session,
 int timeline_grow(struct cvl_timeline *tl, const struct cvl_session *now, struct cvl_sync *sync,
 		  int64_t limit, struct cvl_error *err);
 
+/** Like cvl_timeline_open(), with the maps of @sync, which it takes over in any case, NULL: sync.json's. */
+int timeline_open_tied(struct cvl_timeline **tl, struct cvl_session *session,
+		       const struct cvl_timeline_opts *opts, struct cvl_sync *sync,
+		       struct cvl_error *err);
+
+/** Answer with the maps of @sync, which it takes over, from now on. Records that are at hand keep their times. */
+int timeline_tie(struct cvl_timeline *tl, struct cvl_sync *sync, struct cvl_error *err);
+
 /** Whether all that was stored by the last timeline_grow() came in slices. */
 bool timeline_ended(const struct cvl_timeline *tl);
 

@@ -60,17 +60,22 @@ static int refresh(struct cvl_timeline *tl, struct cvl_error *err)
 	return 0;
 }
 
+int timeline_tie(struct cvl_timeline *tl, struct cvl_sync *sync, struct cvl_error *err)
+{
+	cvl_sync_free(tl->sync);
+	tl->sync = sync;
+	return timeline_make_maps(tl, err);
+}
+
 int timeline_grow(struct cvl_timeline *tl, const struct cvl_session *now, struct cvl_sync *sync,
 		  int64_t limit, struct cvl_error *err)
 {
 	int rc;
 
-	cvl_sync_free(tl->sync);
-	tl->sync = sync;
 	/* the nominal timeline promises nothing: it is read to be synchronised */
 	tl->passed = tl->opts.nominal ? INT64_MIN : tl->limit;
 	tl->limit = limit;
-	rc = timeline_make_maps(tl, err);
+	rc = timeline_tie(tl, sync, err);
 	for (size_t i = 0; i < tl->n_traces; i++) {
 		const struct cvl_clock *c = cvl_session_clock(now, tl->trace[i].first);
 

@@ -210,27 +210,32 @@ int timeline_make_maps(struct cvl_timeline *tl, struct cvl_error *err)
 }
 
 static int open_timeline(struct cvl_timeline **out, struct cvl_session *session,
-			 const struct cvl_timeline_opts *opts, bool live, struct cvl_error *err)
+			 const struct cvl_timeline_opts *opts, bool live, struct cvl_sync *sync,
+			 struct cvl_error *err)
 {
 	struct cvl_timeline *tl = calloc(1, sizeof(*tl));
 	int rc = 0;
 
 	*out = NULL;
-	if (!tl)
+	if (!tl) {
+		cvl_sync_free(sync);
 		return cvl_no_memory(err);
+	}
 	tl->session = session;
+	tl->sync = sync;
 	tl->live = live;
 	tl->limit = tl->passed = INT64_MIN;
 	if (opts)
 		tl->opts = *opts;
 	if (tl->opts.has_from && tl->opts.has_until && tl->opts.until.ns < tl->opts.from.ns) {
+		cvl_sync_free(sync);
 		free(tl);
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
 				"the requested range ends before it begins");
 	}
 	if (tl->opts.node)
 		rc = check_node(tl, err);
-	if (!rc && !tl->opts.nominal && !live)
+	if (!rc && !tl->opts.nominal && !live && !sync)
 		rc = cvl_sync_load(&tl->sync, session, err);
 	if (rc >= 0)
 		rc = timeline_make_maps(tl, err);
@@ -248,13 +253,20 @@ static int open_timeline(struct cvl_timeline **out, struct cvl_session *session,
 int cvl_timeline_open(struct cvl_timeline **out, struct cvl_session *session,
 		      const struct cvl_timeline_opts *opts, struct cvl_error *err)
 {
-	return open_timeline(out, session, opts, false, err);
+	return open_timeline(out, session, opts, false, NULL, err);
+}
+
+int timeline_open_tied(struct cvl_timeline **out, struct cvl_session *session,
+		       const struct cvl_timeline_opts *opts, struct cvl_sync *sync,
+		       struct cvl_error *err)
+{
+	return open_timeline(out, session, opts, false, sync, err);
 }
 
 int timeline_open_live(struct cvl_timeline **out, struct cvl_session *session,
 		       const struct cvl_timeline_opts *opts, struct cvl_error *err)
 {
-	return open_timeline(out, session, opts, true, err);
+	return open_timeline(out, session, opts, true, NULL, err);
 }
 
 void cvl_timeline_close(struct cvl_timeline *tl)

@@ -8,6 +8,8 @@
 
 #include <coeval/sync.h>
 
+#include "core/clockmap_join.h"
+
 #define JSON "application/json"
 #define BYTES "application/octet-stream"
 
@@ -229,6 +231,7 @@ int put_session(struct model *m, const struct view_query *q, struct cvl_out *o,
 	}
 	cvl_out_char(o, '{');
 	put_number(o, "version", m->version);
+	put_number(o, "maps", m->maps);
 	put_text(o, "path", cvl_session_path(m->session));
 	put_member(o, "read_only");
 	cvl_out_text(o, m->read_only ? "true" : "false");
@@ -251,32 +254,6 @@ int put_session(struct model *m, const struct view_query *q, struct cvl_out *o,
 	return 0;
 }
 
-int put_news(struct model *m, const struct view_query *q, struct cvl_out *o, struct cvl_error *err)
-{
-	int rc = model_refresh(m, err);
-
-	(void)q;
-	if (rc)
-		return rc;
-	cvl_out_char(o, '{');
-	put_number(o, "version", m->version);
-	put_number(o, "noted", (int64_t)notes_changed(m));
-	put_member(o, "streams");
-	cvl_out_char(o, '[');
-	for (size_t i = 0; i < m->n; i++) {
-		const uint64_t base = model_base(m, m->stream[i].clock);
-		struct cvl_tick first, last;
-
-		if (!m->stream[i].grows || !cvl_lod_range(m->stream[i].lod, &first, &last))
-			continue;
-		put_element(o);
-		cvl_out_printf(o, "[%zu,%.0f,%.0f]", i, (double)(first.count - base),
-			       (double)(last.count - base));
-	}
-	cvl_out_text(o, "]}");
-	return 0;
-}
-
 /* ---- maps ---- */
 
 static void put_edge(struct cvl_out *o, const char *name, const struct cvl_map_edge *e)
@@ -289,27 +266,34 @@ static void put_edge(struct cvl_out *o, const char *name, const struct cvl_map_e
 	cvl_out_char(o, '}');
 }
 
-int put_map(struct model *m, const struct view_query *q, struct cvl_out *o, struct cvl_error *err)
+/* The last knot up to @tick, or the first. */
+static int first_knot(const struct cvl_map *map, uint64_t tick, size_t *i, struct cvl_error *err)
 {
-	struct cvl_map_spec spec;
-	const struct cvl_map *map;
-	uint64_t clock, base;
-	size_t each;
-	int rc = ask_number(q, "clock", cvl_session_clocks(m->session), &clock, err);
+	int rc = map_knots_before(map, tick < UINT64_MAX ? tick + 1 : tick, i, err);
 
-	if (rc)
-		return rc;
-	map = cvl_timeline_map(m->tl, clock);
-	base = model_base(m, clock);
+	*i -= !rc && *i;
+	return rc;
+}
+
+/* Of a clock, from the last knot up to a tick on. */
+static int put_map_of(const struct model *m, size_t clock, uint64_t tick, struct cvl_out *o,
+		      struct cvl_error *err)
+{
+	const struct cvl_map *map = cvl_timeline_map(m->tl, clock);
+	const uint64_t base = model_base(m, clock);
+	struct cvl_map_spec spec;
+	size_t each, i = 0;
+	int rc = tick ? first_knot(map, tick, &i, err) : 0;
+
 	cvl_map_describe(map, &spec);
-	each = spec.n / KNOTS_MAX + 1;
+	each = (spec.n - i) / KNOTS_MAX + 1;
 	cvl_out_char(o, '{');
 	put_number(o, "rate", (int64_t)spec.rate_hz);
 	put_edge(o, "before", &spec.before);
 	put_edge(o, "after", &spec.after);
 	put_member(o, "knots");
 	cvl_out_char(o, '[');
-	for (size_t i = 0; i < spec.n + each - 1 && !rc; i += each) {
+	for (; i < spec.n + each - 1 && !rc; i += each) {
 		struct cvl_knot k;
 
 		/* the last, too */
@@ -324,6 +308,40 @@ int put_map(struct model *m, const struct view_query *q, struct cvl_out *o, stru
 	return rc;
 }
 
+int put_map(struct model *m, const struct view_query *q, struct cvl_out *o, struct cvl_error *err)
+{
+	uint64_t clock;
+	int rc = ask_number(q, "clock", cvl_session_clocks(m->session), &clock, err);
+
+	return rc ? rc : put_map_of(m, clock, 0, o, err);
+}
+
+int put_maps(struct model *m, const struct view_query *q, struct cvl_out *o, struct cvl_error *err)
+{
+	uint64_t since;
+	int rc = ask_number(q, "since", UINT32_MAX, &since, err);
+	int64_t same;
+
+	if (rc)
+		return rc;
+	same = model_same_until(m, (unsigned)since);
+	cvl_out_char(o, '{');
+	put_number(o, "maps", m->maps);
+	put_member(o, "clocks");
+	cvl_out_char(o, '[');
+	for (size_t i = 0; i < cvl_session_clocks(m->session) && !rc && same != INT64_MAX; i++) {
+		const uint64_t tick = same == INT64_MIN ? 0 :
+							  cvl_map_tick(cvl_timeline_map(m->tl, i),
+								       (struct cvl_time){ same })
+								  .count;
+
+		put_element(o);
+		rc = put_map_of(m, i, tick, o, err);
+	}
+	cvl_out_text(o, "]}");
+	return rc;
+}
+
 int view_answer(struct model *m, const char *what, const struct view_query *query,
 		struct cvl_out *o, const char **type, struct cvl_error *err)
 {
@@ -333,11 +351,11 @@ int view_answer(struct model *m, const char *what, const struct view_query *quer
 	} answers[] = {
 		{ "session", JSON, put_session },     { "map", JSON, put_map },
 		{ "cells", BYTES, put_cells },        { "records", JSON, put_records },
-		{ "pair", JSON, put_pair },           { "news", JSON, put_news },
+		{ "pair", JSON, put_pair },
 		{ "messages", JSON, put_messages },   { "found", JSON, put_found },
 		{ "intervals", JSON, put_intervals }, { "area", JSON, put_area },
 		{ "notes", JSON, put_notes },         { "note", JSON, put_note },
-		{ "search", JSON, put_search },
+		{ "search", JSON, put_search },       { "maps", JSON, put_maps },
 	};
 
 	for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++)

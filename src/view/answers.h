@@ -5,11 +5,12 @@
  *
  *   session   JSON: clocks, streams, what ties them
  *   map       clock: JSON: knots [tick, ns, bound], the rates outside of them
+ *   maps      since: JSON: the same of all clocks, but only what is another than with those maps: each begins with the last knot
+ *             that is as it was
  *   cells     stream, level, from, to: levels and gap at the begin, and cells as in lod/blocks.h
  *   records   stream, from, to: JSON: levels at the begin, and the records: tick, kind, half-width
  *             (-1: unknown), what of it the capture could not resolve, and what depends on the kind
- *   news      JSON: the version, which changes with clocks and maps, and [stream, first, last] of those that grow
- *   messages  from, to: JSON: those sent in [from, to) ns: stream, class, clock and tick of both ends; of many those with the
+ *   messages  version, from, to: JSON: those sent in [from, to) ns: stream, class, clock and tick of both ends; of many those with the
  *             same ends as one: the first, how many, and the last
  *   pair      clock, tick, capture, clock2, tick2, capture2: JSON: their distance with its bound, and their order
  *   found     have, wait: JSON: what analyses found, unless its version is the one of @have, and how far they are; with wait, once

@@ -10,6 +10,7 @@
 #include <coeval/fields.h>
 
 #include "core/out_keep.h"
+#include "timeline/live.h"
 
 #define SEARCHED_MOST 500000 /* events of one answer */
 #define WORDS_MOST 400       /* bytes that are looked for */
@@ -157,7 +158,8 @@ static int search(struct search *s, struct model *m, int64_t from, struct cvl_er
 	struct cvl_timeline *tl;
 	struct cvl_block block;
 	struct cvl_slice slice;
-	int rc = cvl_timeline_open(&tl, m->session, &opts, err);
+	int rc = timeline_open_tied(&tl, m->session, &opts, m->live ? live_copy(m->live) : NULL,
+				    err);
 
 	if (rc)
 		return rc;
@@ -165,7 +167,7 @@ static int search(struct search *s, struct model *m, int64_t from, struct cvl_er
 		while (!s->found && cvl_block_take(&block, &slice))
 			look(s, tl, &slice);
 	if (s->found)
-		s->stream = model_stream(m, tl, s->stream);
+		s->stream = model_stream(m, s->stream);
 	cvl_timeline_close(tl);
 	return rc < 0 ? rc : rc > 0 && !s->found;
 }

@@ -31,7 +31,7 @@ static size_t first_message(const struct messages *m, int64_t ns)
 
 static void put_end(const struct model *m, struct cvl_out *o, const struct message_end *e)
 {
-	cvl_out_printf(o, "%u,%u,%u,%.0f", e->stream, e->class, e->clock,
+	cvl_out_printf(o, "%u,%u,%u,%.0f", model_stream(m, e->stream), e->class, e->clock,
 		       (double)(int64_t)(e->tick - model_base(m, e->clock)));
 }
 
@@ -87,16 +87,23 @@ static void put_bundles(const struct model *m, struct cvl_out *o, const struct m
 int put_messages(struct model *m, const struct view_query *q, struct cvl_out *o,
 		 struct cvl_error *err)
 {
-	const struct messages *all = &m->messages;
+	double done;
+	const struct study_result *r = studies_result(m->studies, &done);
+	const struct messages *all = &r->messages;
 	const struct message **list;
 	int64_t from, to;
 	size_t begin, end;
-	int rc = ask_time(q, "from", &from, err);
+	uint64_t version;
+	int rc = ask_number(q, "version", UINT32_MAX, &version, err);
 
+	rc = rc ? rc : ask_time(q, "from", &from, err);
 	rc = rc ? rc : ask_time(q, "to", &to, err);
-	rc = rc ? rc : model_messages(m, err);
 	if (rc)
 		return rc;
+	if (version != r->version) {
+		cvl_out_text(o, "{\"messages\":null}"); /* there is a newer one */
+		return 0;
+	}
 	if (to < from || to - from < 0)
 		return ask_bad("to", err);
 	begin = first_message(all, from);
@@ -124,7 +131,7 @@ int put_messages(struct model *m, const struct view_query *q, struct cvl_out *o,
 		}
 		free(list);
 	}
-	cvl_out_printf(o, "],\"more\":%s}", all->more ? "true" : "false");
+	cvl_out_text(o, "]}");
 	return 0;
 }
 

@@ -46,9 +46,11 @@ static int see(struct search *s, const struct cvl_slice *sl, struct cvl_error *e
 
 			if (!e->complete)
 				continue;
-			s->m->more = s->m->n >= MESSAGES_MAX;
-			if (s->m->more)
-				return 0;
+			if (s->m->n >= MESSAGES_MAX)
+				return cvl_fail(
+					err, CVL_E_LIMIT, CVL_NO_OFFSET,
+					"more than %d messages: those received later are not drawn",
+					MESSAGES_MAX);
 			if (cvl_room(&s->m->list, s->m->n, &s->m->room, sizeof(*s->m->list)))
 				return cvl_no_memory(err);
 			s->m->list[s->m->n++] =
@@ -75,7 +77,7 @@ static int search(struct search *s, struct cvl_error *err)
 		s->first[i] = classes;
 		classes += (uint32_t)cvl_trace_events(cvl_timeline_trace(s->tl, i));
 	}
-	while (!rc && !s->m->more && (rc = cvl_timeline_next(s->tl, &block, err)) > 0)
+	while (!rc && (rc = cvl_timeline_next(s->tl, &block, err)) > 0)
 		for (rc = 0; !rc && cvl_block_take(&block, &slice);)
 			rc = see(s, &slice, err);
 	return rc;
@@ -89,29 +91,21 @@ static int by_sent(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-int messages_find(struct messages *m, struct cvl_session *session, struct cvl_error *err)
+int messages_find(struct messages *m, struct cvl_timeline *tl, struct cvl_error *err)
 {
-	struct search s = { .m = m };
+	const struct cvl_sync *sync = cvl_timeline_sync(tl);
+	struct search s = { .m = m, .tl = tl };
 	struct rule_set rules = { 0 };
-	const struct cvl_sync *sync;
-	int rc = cvl_timeline_open(&s.tl, session, NULL, err);
+	int rc = sync ? rules_recall(&rules, sync->settings, err) : 0;
 
-	*m = (struct messages){ 0 };
-	if (rc)
-		return rc;
-	sync = cvl_timeline_sync(s.tl);
-	rc = sync ? rules_recall(&rules, sync->settings, err) : 0;
 	if (!rc && rules.n)
-		rc = matcher_new(&s.matcher, s.tl, &rules, err);
+		rc = matcher_new(&s.matcher, tl, &rules, err);
 	if (!rc && s.matcher)
 		rc = search(&s, err);
 	matcher_free(s.matcher);
-	cvl_timeline_close(s.tl);
 	rules_free(&rules);
 	free(s.first);
-	if (rc)
-		messages_free(m);
-	else if (m->n)
+	if (m->n)
 		qsort(m->list, m->n, sizeof(*m->list), by_sent);
 	return rc;
 }

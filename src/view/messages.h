@@ -19,11 +19,14 @@ struct message {
 struct messages {
 	struct message *list; /* by sent_ns */
 	size_t n, room;
-	bool more; /* than are kept */
 };
 
-/** Find all of @session's, up to a million; none without such rules. CVL_E_NOMEM, what is wrong with its streams. */
-int messages_find(struct messages *m, struct cvl_session *session, struct cvl_error *err);
+/**
+ * Find those of @tl, from its begin, in the order in which they were sent; none without such rules.
+ * CVL_E_LIMIT: there are more than a million, and those that were received first are there; what is
+ * wrong with its streams; CVL_E_CANCELLED.
+ */
+int messages_find(struct messages *m, struct cvl_timeline *tl, struct cvl_error *err);
 void messages_free(struct messages *m);
 
 #endif

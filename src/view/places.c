@@ -9,7 +9,7 @@
 #include <coeval/array.h>
 #include <coeval/files.h>
 
-#define OPEN_MOST 4
+#define OPEN_MOST 8
 #define DEPTH 2 /* of folders */
 #define PLACES_MOST 10000
 
@@ -18,14 +18,14 @@ int places_open(struct places *p, struct cvl_session *session, const struct cvl_
 {
 	int rc;
 
-	*p = (struct places){ .opts = *opts };
+	p->opts = *opts;
 	if (cvl_room(&p->list, 0, &p->room, sizeof(*p->list)))
 		return cvl_no_memory(err);
 	p->list[0] = (struct place){ .path = strdup(cvl_session_path(session)) };
 	p->n = 1;
 	if (!p->list[0].path)
 		return cvl_no_memory(err);
-	rc = model_open(&p->list[0].model, session, &p->opts, err);
+	rc = model_open(&p->list[0].model, session, &p->opts, p->changed, p->ctx, err);
 	p->list[0].open = !rc;
 	return rc;
 }
@@ -76,7 +76,8 @@ int places_scan(struct places *p, const char *folder, const struct cvl_view_opts
 {
 	int rc;
 
-	*p = (struct places){ .opts = *opts, .folder = strdup(folder) };
+	p->opts = *opts;
+	p->folder = strdup(folder);
 	if (!p->folder)
 		return cvl_no_memory(err);
 	rc = scan(p, folder, DEPTH, err);
@@ -123,6 +124,14 @@ static void make_room(struct places *p)
 		shut(oldest);
 }
 
+struct model *places_opened(struct places *p, size_t i)
+{
+	struct place *x = &p->list[i];
+
+	x->used = ++p->turn;
+	return x->open ? &x->model : NULL;
+}
+
 int places_model(struct places *p, size_t i, struct model **m, struct cvl_error *err)
 {
 	struct place *x = &p->list[i];
@@ -134,7 +143,8 @@ int places_model(struct places *p, size_t i, struct model **m, struct cvl_error 
 		return 0;
 	make_room(p);
 	rc = cvl_session_open(&x->session, x->path, NULL, err);
-	rc = rc ? rc : model_open(&x->model, x->session, &p->opts, err);
+	rc = rc ? rc :
+		  model_open(&x->model, x->session, &p->opts, p->changed, p->ctx, err);
 	x->open = !rc;
 	if (rc)
 		shut(x);

@@ -18,10 +18,12 @@ struct places {
 	size_t n, room;
 	char *folder; /* or NULL: one session */
 	struct cvl_view_opts opts;
+	void (*changed)(void *ctx); /* as of model_open() */
+	void *ctx;
 	unsigned turn;
 };
 
-/** One session. */
+/** One session; @p is {0} but for changed and ctx. */
 int places_open(struct places *p, struct cvl_session *session, const struct cvl_view_opts *opts,
 		struct cvl_error *err);
 /** Those in @folder, or in a folder in it. CVL_E_MISSING: there are none. */
@@ -31,5 +33,8 @@ void places_close(struct places *p);
 
 /** What session @i shows; of many, the one that was not asked for for the longest time is closed. */
 int places_model(struct places *p, size_t i, struct model **m, struct cvl_error *err);
+
+/** The same, if it is open; else NULL. */
+struct model *places_opened(struct places *p, size_t i);
 
 #endif

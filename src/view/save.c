@@ -255,7 +255,7 @@ static int add_messages(struct saving *s, struct cvl_error *err)
 
 		single = true;
 		for (int64_t i = part(s->from - span / 4, span); i <= part(s->to, span); i++) {
-			int rc = add(s, all_single, err, "messages?from=%" PRId64 "&to=%" PRId64,
+			int rc = add(s, all_single, err, "messages?version=%u&from=%" PRId64 "&to=%" PRId64, s->version,
 				     i * span, (i + 1) * span);
 
 			if (rc && rc != 2)
@@ -430,7 +430,7 @@ int cvl_view_save(struct cvl_session *session, const struct cvl_view_save_opts *
 	if (!s.index)
 		return cvl_no_memory(err);
 	out_keep(s.index, false);
-	rc = model_open(&s.model, session, &view, err);
+	rc = model_open(&s.model, session, &view, NULL, NULL, err);
 	if (!rc) {
 		set_range(&s, opts);
 		rc = add_all(&s, err);

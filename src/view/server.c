@@ -16,6 +16,7 @@
 
 #include "core/out_keep.h"
 #include "view/answers.h"
+#include "view/events.h"
 #include "view/metrics.h"
 #include "view/page.h"
 #include "view/places.h"
@@ -28,6 +29,7 @@
 
 struct cvl_view {
 	struct places places;
+	struct events *events;
 	struct MHD_Daemon *daemon;
 	char token[TOKEN_MOST + 1];
 	char hosts[2][40]; /* names it is reached by */
@@ -173,6 +175,20 @@ static enum MHD_Result respond_data(struct cvl_view *v, struct MHD_Connection *c
 	return done;
 }
 
+/* What is new, for as long as the page is there. */
+static enum MHD_Result respond_events(struct cvl_view *v, struct MHD_Connection *c)
+{
+	struct cvl_error err;
+	struct model *m;
+	size_t i;
+
+	if (!place_of(v, c, &i))
+		return respond_text(c, MHD_HTTP_BAD_REQUEST, "session is out of range");
+	if (places_model(&v->places, i, &m, &err))
+		return respond_text(c, MHD_HTTP_INTERNAL_SERVER_ERROR, err.text);
+	return respond(c, MHD_HTTP_OK, "text/event-stream", events_stream(v->events, c, i));
+}
+
 /* By the page's header, or, of whoever collects metrics, by the usual one. */
 static bool may_ask(const struct cvl_view *v, struct MHD_Connection *c)
 {
@@ -214,6 +230,8 @@ static enum MHD_Result handle(void *ctx, struct MHD_Connection *c, const char *u
 			return respond_text(
 				c, MHD_HTTP_FORBIDDEN,
 				"open the whole address that coeval view printed, with what follows the #\n");
+		if (!strcmp(url, "/api/events") && !changes)
+			return respond_events(v, c);
 		return respond_data(v, c, url[1] == 'm' ? METRICS : url + sizeof(data) - 1,
 				    changes);
 	}
@@ -259,7 +277,7 @@ static int listen_on(struct cvl_view *v, uint16_t port, struct cvl_error *err)
 
 	errno = 0;
 	v->daemon = MHD_start_daemon(
-		MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL, port, NULL, NULL, handle, v,
+		MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_ALLOW_SUSPEND_RESUME, port, NULL, NULL, handle, v,
 		MHD_OPTION_SOCK_ADDR, &at, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S, MHD_OPTION_END);
 	if (!v->daemon) {
@@ -287,6 +305,9 @@ static int open_view(struct cvl_view **out, struct cvl_session *session, const c
 	if (!v)
 		return cvl_no_memory(err);
 	rc = opts->secret ? take_token(v, opts->secret, err) : make_token(v, err);
+	rc = rc ? rc : events_open(&v->events, &v->places, err);
+	v->places.changed = events_wake;
+	v->places.ctx = v->events;
 	if (!rc)
 		rc = session ? places_open(&v->places, session, opts, err) :
 			       places_scan(&v->places, folder, opts, err);
@@ -314,9 +335,12 @@ void cvl_view_close(struct cvl_view *v)
 {
 	if (!v)
 		return;
+	if (v->events)
+		events_end(v->events);
 	if (v->daemon)
 		MHD_stop_daemon(v->daemon);
 	places_close(&v->places);
+	events_close(v->events);
 	free(v);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "timeline/live.h"
 #include "view/study.h"
 
 #define REST 4 /* times as long as the last pass took */
@@ -17,6 +18,9 @@ struct studies {
 	pthread_cond_t wake;
 	char *path;
 	const struct cvl_view_studies *ask;
+	struct live *live;
+	void (*changed)(void *ctx);
+	void *ctx;
 	bool end, again, working;
 	size_t at; /* study that is under way */
 	double done;
@@ -40,15 +44,15 @@ static bool progress(void *ctx, uint64_t done, uint64_t total)
 }
 
 static int open_and_study(struct studies *s, struct cvl_session *session, study_fn *study,
-			  struct intervals *all, struct cvl_error *err)
+			  struct study_result *r, struct cvl_error *err)
 {
 	const struct cvl_timeline_opts opts = { .progress = { progress, s } };
 	struct cvl_timeline *tl;
-	int rc = cvl_timeline_open(&tl, session, &opts, err);
+	int rc = timeline_open_tied(&tl, session, &opts, s->live ? live_copy(s->live) : NULL, err);
 
 	if (rc)
 		return rc;
-	rc = study(all, tl, s->ask, err);
+	rc = study ? study(&r->all, tl, s->ask, err) : messages_find(&r->messages, tl, err);
 	cvl_timeline_close(tl);
 	return rc;
 }
@@ -57,8 +61,9 @@ static struct study_result *pass(struct studies *s)
 {
 	static const struct {
 		const char *name;
-		study_fn *study;
+		study_fn *study; /* NULL: messages, which are no intervals */
 	} each[STUDIES] = {
+		{ "messages", NULL },
 		{ "gaps", study_gaps },   { "check", study_check }, { "calls", study_calls },
 		{ "flow", study_flow },   { "task", study_tasks },  { "power", study_power },
 		{ "loops", study_loops },
@@ -75,7 +80,7 @@ static struct study_result *pass(struct studies *s)
 		int failed;
 
 		s->at = i;
-		failed = open_and_study(s, session, each[i].study, &r->all, &err);
+		failed = open_and_study(s, session, each[i].study, r, &err);
 		if (!failed || failed == CVL_E_NO)
 			continue; /* done, or there is nothing that it could be about */
 		if (failed == CVL_E_CANCELLED)
@@ -93,8 +98,10 @@ static struct study_result *pass(struct studies *s)
 
 static void free_result(struct study_result *r)
 {
-	if (r)
+	if (r) {
 		intervals_free(&r->all);
+		messages_free(&r->messages);
+	}
 	free(r);
 }
 
@@ -146,6 +153,7 @@ static void *work(void *ctx)
 			r->version = ++s->version;
 			s->next = r;
 			pthread_cond_broadcast(&s->wake);
+			s->changed(s->ctx);
 		} else {
 			free_result(r);
 		}
@@ -158,7 +166,7 @@ static void *work(void *ctx)
 }
 
 int studies_begin(struct studies **out, const char *path, const struct cvl_view_studies *ask,
-		  struct cvl_error *err)
+		  struct live *live, void (*changed)(void *ctx), void *ctx, struct cvl_error *err)
 {
 	struct studies *s = calloc(1, sizeof(*s));
 	pthread_condattr_t attr;
@@ -168,6 +176,9 @@ int studies_begin(struct studies **out, const char *path, const struct cvl_view_
 		return cvl_no_memory(err);
 	s->path = strdup(path);
 	s->ask = ask;
+	s->live = live;
+	s->changed = changed;
+	s->ctx = ctx;
 	s->working = true;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_condattr_init(&attr);
@@ -196,6 +207,7 @@ void studies_end(struct studies *s)
 	pthread_mutex_destroy(&s->lock);
 	free_result(s->next);
 	intervals_free(&s->now.all);
+	messages_free(&s->now.messages);
 	free(s->path);
 	free(s);
 }
@@ -223,6 +235,7 @@ const struct study_result *studies_result(struct studies *s, double *done)
 	pthread_mutex_lock(&s->lock);
 	if (s->next) {
 		intervals_free(&s->now.all);
+		messages_free(&s->now.messages);
 		s->now = *s->next;
 		free(s->next);
 		s->next = NULL;

@@ -10,6 +10,8 @@
 #include <coeval/view.h>
 
 #include "view/intervals.h"
+#include "view/live.h"
+#include "view/messages.h"
 
 /** A problem of an analysis. */
 struct study_problem {
@@ -17,20 +19,24 @@ struct study_problem {
 	char text[CVL_ERROR_TEXT];
 };
 
-#define STUDIES 7
+#define STUDIES 8
 
 struct study_result {
 	uint32_t version; /* 0: there is none yet */
 	struct intervals all;
+	struct messages messages;
 	struct study_problem problem[STUDIES];
 	size_t n_problems;
 };
 
 struct studies;
 
-/** Begin on the session @path; @ask must outlive them. CVL_E_NOMEM. */
+/**
+ * Begin on the session @path, with the maps of @live if it is not NULL; @ask and @live must outlive
+ * them. @changed is called, in their thread, when there is something new. CVL_E_NOMEM.
+ */
 int studies_begin(struct studies **s, const char *path, const struct cvl_view_studies *ask,
-		  struct cvl_error *err);
+		  struct live *live, void (*changed)(void *ctx), void *ctx, struct cvl_error *err);
 /** NULL is allowed. */
 void studies_end(struct studies *s);
 

@@ -10,6 +10,7 @@
 
 #include <coeval/clockmap.h>
 
+#include "core/clockmap_join.h"
 #include "test_draw.h"
 
 #define KNOTS_MAX 12
@@ -546,6 +547,57 @@ static void map_that_makes_no_sense_is_refused(void **state)
 	}
 }
 
+/* Wherever a map is cut, the two parts joined answer as the whole does. */
+static void joined_maps_are_the_whole_one(void **state)
+{
+	(void)state;
+	for (int round = 0; round < 300; round++) {
+		struct draw d = draw_begin((uint64_t)round);
+		struct cvl_knot knot[KNOTS_MAX];
+		struct cvl_map_spec spec, part;
+		struct cvl_map *whole, *past, *map;
+		struct cvl_error err;
+		size_t cut, more;
+
+		random_spec(&d, &spec, knot);
+		whole = make(&spec);
+		cut = draw_below(&d, spec.n);
+		more = draw_below(&d, spec.n - cut + 1); /* that both have */
+		part = spec;
+		part.n = cut + more ? cut + more : 1;
+		past = make(&part);
+		part = spec;
+		part.knots += cut;
+		part.n -= cut;
+		map = make(&part);
+		assert_int_equal(map_join(map, past, &err), 0);
+		assert_int_equal(cvl_map_ends(map, NULL, NULL), spec.n);
+		for (size_t i = 0; i < spec.n; i++) {
+			struct cvl_knot k;
+
+			assert_int_equal(cvl_map_knot(map, i, &k, &err), 0);
+			assert_true(k.tick.count == knot[i].tick.count);
+		}
+		for (int k = 0; k < 60; k++) {
+			const uint64_t at = k < 30 ? knot[draw_below(&d, spec.n)].tick.count +
+							     draw_below(&d, 5) - 2 :
+						     draw_size(&d, 62);
+			const struct cvl_time t = { time_at(whole, at) };
+
+			if (!cut && at < knot[0].tick.count)
+				continue;
+			assert_true(time_at(map, at) == t.ns);
+			assert_true(bound_at(map, at) == bound_at(whole, at));
+			assert_true(cvl_map_tick(map, t).count == cvl_map_tick(whole, t).count);
+			assert_true(cvl_map_bound_max(map, tick(knot[0].tick.count), tick(at)) ==
+				    cvl_map_bound_max(whole, tick(knot[0].tick.count), tick(at)) ||
+				    at < knot[0].tick.count);
+		}
+		cvl_map_free(map);
+		cvl_map_free(whole);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -560,6 +612,7 @@ int main(void)
 		cmocka_unit_test(rate_is_told_against_nominal),
 		cmocka_unit_test(median_bound_is_over_the_time_and_not_over_the_knots),
 		cmocka_unit_test(median_bound_is_that_of_many_places),
+		cmocka_unit_test(joined_maps_are_the_whole_one),
 		cmocka_unit_test(map_that_makes_no_sense_is_refused),
 	};
 

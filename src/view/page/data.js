@@ -48,6 +48,26 @@ async function ask(what, query, method) {
 	return reply;
 }
 
+/** The events of the server, again and again. @param {(told: any) => void} tell */
+async function listen(tell) {
+	for (;;) {
+		try {
+			const reader = (await ask("events")).body.pipeThrough(new TextDecoderStream()).getReader();
+			for (let text = "", piece; !(piece = await reader.read()).done;) {
+				const events = (text + piece.value).split("\n\n");
+				text = events.pop() || "";
+				for (const event of events)
+					if (event.startsWith("data: "))
+						tell(JSON.parse(event.slice(6)));
+			}
+			tell({ problem: "coeval view has ended" });
+		} catch (error) {
+			tell({ problem: "coeval view does not answer: " + error.message });
+		}
+		await new Promise(done => setTimeout(done, 1000));
+	}
+}
+
 /** The cells of a tile, column by column. */
 class Tile {
 	/** @param {ArrayBuffer} buffer @param {number} from first bucket @param {number} channels */
@@ -205,6 +225,10 @@ export const places = async () => saved ? { folder: "", sessions: [] } : (await 
 
 export class Session {
 	version = 0;
+	maps = 0;
+	noted = 0;
+	/** Of a capture: times before which all is final, and stored, ns; who is waited for; clocks that fell silent; what is wrong. */
+	live = { settled: null, stored: null, waits: "", silent: new Set(), problem: "" };
 	/** @type {any[]} */ clocks = [];
 	/** @type {any[]} */ streams = [];
 
@@ -287,52 +311,88 @@ export class Session {
 	}
 
 	/**
-	 * What is new since the last time: 0 nothing, 1 streams grew, 2 the session has to be opened again.
+	 * Take in what is new. @param {any} told as news.h has it
+	 * @returns {Promise<number>} 0 nothing that is drawn, 1 something, 2 the session has to be opened again
 	 */
-	async news() {
-		const told = await (await ask("news")).json();
-		let any = 0;
-		this.noted = told.noted;
-		if (told.version !== this.version)
+	async hear(told) {
+		if (told.version !== undefined && told.version !== this.version)
 			return 2;
-		for (const [index, first, last] of told.streams) {
+		if (told.noted !== undefined)
+			this.noted = told.noted;
+		for (const [index, first, last] of told.streams || []) {
 			const stream = this.streams[index], from = stream.last === undefined ? 0 : stream.last;
 			if (last === stream.last)
 				continue;
-			any = 1;
 			stream.stale = true;
 			stream.first = first;
 			stream.last = last;
 			this.forget(index, from, stream.span);
-			const ns = this.clocks[stream.clock].map.time(last);
-			this.to = Math.max(this.to, ns);
+			this.to = Math.max(this.to, this.clocks[stream.clock].map.time(last));
 		}
-		return any;
+		if (told.live) {
+			const [settled, stored, waits, silent, problem] = told.live;
+			this.live = { settled, stored, waits, silent: new Set(silent), problem };
+		}
+		if (told.maps !== undefined && told.maps !== this.maps)
+			await this.tieAgain();
+		if (told.found) {
+			this.found.done = told.found[1];
+			if (told.found[0] !== this.found.version)
+				await this.look();
+		}
+		return told.streams || told.live || told.maps || told.found ? 1 : 0;
 	}
 
-	/** Tiles of a stream from a tick on. */
-	forget(index, tick, span) {
+	/** Times of clocks are others from some tick on. */
+	async tieAgain() {
+		const told = await (await ask("maps", { since: this.maps })).json();
+		this.maps = told.maps;
+		told.clocks.forEach((map, i) => {
+			const clock = this.clocks[i], from = map.knots.length > 1 ? map.knots[0][0] : 0;
+			clock.map = clock.map.changed(map);
+			clock.raw = clock.map.raw();
+			for (const [index, stream] of this.streams.entries())
+				if (stream.clock === i)
+					this.forget(index, from, stream.span, true);
+		});
+		for (const key of this.kept.keys()) // distances and sums
+			if (key[0] === "p" || key[0] === "a")
+				this.kept.delete(key);
+		this.from = Infinity;
+		this.to = -Infinity;
+		for (const stream of this.streams)
+			if (stream.last !== undefined) {
+				const map = this.clocks[stream.clock].map;
+				this.from = Math.min(this.from, map.time(stream.first));
+				this.to = Math.max(this.to, map.time(stream.last));
+			}
+		if (this.from > this.to)
+			this.from = this.to = 0;
+	}
+
+	/** Tiles of a stream from a tick on; or only those of records, which have times. @param {boolean} [records] */
+	forget(index, tick, span, records) {
 		for (const key of this.kept.keys()) {
 			const [what, level, tile] = key.split("/");
-			const end = what === "c" + index ? (+tile + 1) * TILE * 4 ** +level : what === "r" + index ? (+level + 1) * span : -1;
+			const end = what === "c" + index && !records ? (+tile + 1) * TILE * 4 ** +level : what === "r" + index ? (+level + 1) * span : -1;
 			if (end > tick)
 				this.kept.delete(key);
 		}
 	}
 
-	/** Messages that were sent from..to, by tiles of about that length; none if there are too many to be told apart. */
+	/** Messages that were sent from..to, by tiles of about that length. */
 	messages(from, to) {
 		let all = true;
-		const found = [], query = (i, span) => ({ from: i * span, to: (i + 1) * span });
+		const found = [], query = (i, span) => ({ version: this.found.version, from: i * span, to: (i + 1) * span });
+		if (!this.found.version)
+			return { list: [], all: true };
 		let span = 2 ** Math.ceil(Math.log2(to - from));
 		for (let more = 0; saved && more < 30 && !saved.has("messages", query(Math.floor(to / span), span)); more++)
 			span *= 2;
 		for (let i = Math.floor(from / span); i <= Math.floor(to / span); i++) {
-			const tile = this.get(`m${span}/${i}`, answered("messages", query(i, span)) ? async () => (await ask("messages", query(i, span))).json() : null);
-			if (tile && tile.more)
-				return { list: [], all: true };
+			const tile = this.get(`m${this.found.version}/${span}/${i}`, answered("messages", query(i, span)) ? async () => (await ask("messages", query(i, span))).json() : null);
 			if (tile)
-				found.push(...tile.messages);
+				found.push(...tile.messages || []);
 			else if (tile === undefined && answered("messages", query(i, span)))
 				all = false;
 		}
@@ -372,6 +432,22 @@ export class Session {
 			await new Promise(done => setTimeout(done, 10));
 		}
 		return (await (await ask("intervals", { version: this.found.version, row: lane.index, from, to, width })).json()).list || [];
+	}
+
+	/**
+	 * Calls @hear with what is new for as long as the page is there, one after the other. Of the pages of a browser that look at one
+	 * session only one asks, since browsers have few connections for a host, and tells the others.
+	 * @param {(told: any) => Promise<void>} hear
+	 */
+	static follow(hear) {
+		const name = "coeval " + token + " " + chosen, others = new BroadcastChannel(name);
+		let last = Promise.resolve();
+		const inTurn = told => last = last.then(() => hear(told)).catch(error => hear({ problem: error.message }));
+		others.onmessage = event => inTurn(event.data);
+		navigator.locks.request(name, () => listen(told => {
+			others.postMessage(told);
+			inTurn(told);
+		}));
 	}
 
 	/** What analyses found, if it is newer than what is known. @param {boolean} [wait] until there is anything @returns {Promise<boolean>} */

@@ -773,6 +773,7 @@ export class Canvas {
 			this.measure();
 		});
 		this.notes();
+		this.watermark();
 		this.overview();
 		g.strokeStyle = this.colour.line;
 		g.lineWidth = 1;
@@ -876,20 +877,45 @@ export class Canvas {
 		}
 	}
 
-	/** Beyond the last observation of a clock that is captured its map is continued: an estimate, until more is known. */
+	/** Of a clock that is captured: from where on its times are estimated, until more is known, and whether it fell silent. */
 	estimated(group) {
-		const g = this.g, map = this.state.map(group.clock), known = map.tick[map.tick.length - 1];
-		if (!map.tick || map.tick.length < 2 || !group.streams.some(t => t.grows) || this.state.raw)
+		const g = this.g, s = this.state, live = s.session.live, y = group.y + 12;
+		if (!group.streams.some(t => t.grows) || s.raw)
 			return;
-		const x = Math.max(LEFT, this.x(map.time(known)));
-		if (x > this.w)
+		const map = s.map(group.clock), end = this.x(map.time(Math.max(...group.streams.map(t => t.last ?? 0))));
+		const x = Math.max(LEFT, live.settled === null ? LEFT : this.x(live.settled)), silent = live.silent.has(s.session.clocks.indexOf(group.clock));
+		if (x < end && map.bound(map.at(s.to)) >= 0) {
+			g.strokeStyle = this.colour.maybe;
+			g.lineWidth = 2;
+			g.setLineDash([5, 4]);
+			this.line([x, group.y + HEAD - 5], [Math.min(end, this.w), group.y + HEAD - 5]);
+			g.setLineDash([]);
+			if (Math.min(end, this.w) - x > 60)
+				this.text("estimated", x + 5, y, this.colour.maybe, "10" + SANS);
+		}
+		if (silent)
+			this.text("silent", Math.max(LEFT + 5, Math.min(end + 5, this.w - 40)), y, this.colour.maybe, "600 10" + SANS);
+	}
+
+	/** Up to where all clocks that are not silent have stored what they captured. */
+	watermark() {
+		const g = this.g, s = this.state, at = s.session.live.stored, y = OVERVIEW + AXIS;
+		if (at === null || s.raw)
+			return;
+		const x = this.x(at);
+		if (x < LEFT || x > this.w)
 			return;
 		g.strokeStyle = this.colour.maybe;
-		g.lineWidth = 2;
-		g.setLineDash([5, 4]);
-		this.line([x, group.y + HEAD - 5], [this.w, group.y + HEAD - 5]);
+		g.lineWidth = 1;
+		g.setLineDash([1, 3]);
+		this.line([x, y - AXIS + 4], [x, this.h]);
 		g.setLineDash([]);
-		this.text("estimated", x + 5, group.y + 12, this.colour.maybe, "10" + SANS);
+		g.fillStyle = this.colour.maybe;
+		g.beginPath();
+		g.moveTo(x, y);
+		g.lineTo(x - 4, y - 6);
+		g.lineTo(x + 4, y - 6);
+		g.fill();
 	}
 
 	cursors() {

@@ -9,7 +9,7 @@ import { duration } from "./time.js";
 
 /** @param {string} id @returns {any} */
 const $ = id => document.getElementById(id);
-const NEAR = 8, LEAST = 20, NEWS_MS = 150; // records that are compared with the selection; ns in a view
+const NEAR = 8, LEAST = 20; // records that are compared with the selection; ns in a view
 
 const state = {
 	session: null, from: 0, to: 1, top: 0, groups: [], row: null, selected: null, near: [], unclear: [], measured: null,
@@ -49,8 +49,10 @@ function later() {
 		});
 }
 
-function complain(error) {
+/** @param {Error} error @param {boolean} [passes] it may be over with the next news */
+function complain(error, passes) {
 	$("message").textContent = error.message;
+	$("message").dataset.passes = passes ? "yes" : "";
 }
 
 /* ---- rows ---- */
@@ -828,40 +830,29 @@ async function selectFirst(name) {
 	go(from, to);
 }
 
-/** Looks for news as long as the session grows, and now and then whether it does. */
-async function watch() {
-	for (;;) {
-		const grows = state.session.streams.some(s => s.grows);
-		await new Promise(done => setTimeout(done, document.hidden ? 2000 : grows ? NEWS_MS : 1000));
-		let news = 0;
-		try {
-			news = await state.session.news();
-			if (news === 2)
-				await reopen();
-		} catch (error) {
-			if (!$("message").textContent)
-				complain(new Error("coeval view does not answer: " + error.message));
-			continue;
-		}
-		if ($("message").textContent.startsWith("coeval view does not answer"))
-			$("message").textContent = "";
-		if (state.session.found.done < 1 || news) {
-			if (await state.session.look().catch(() => false))
-				arrange();
-			later();
-		}
-		if (state.session.noted !== state.noted) {
-			state.noted = state.session.noted;
-			state.notes = await state.session.notes().catch(() => state.notes);
-			later();
-		}
-		if (news)
-			describe();
-		if (news && state.follow)
-			go(state.session.to - (state.to - state.from) * .95, state.session.to + (state.to - state.from) * .05);
-		if (news)
-			later();
-	}
+/** Something is new. @param {any} told */
+async function hear(told) {
+	const s = state.session, was = s.found.version, noted = s.noted;
+	if (told.problem)
+		return complain(new Error(told.problem), true);
+	if ($("message").dataset.passes)
+		complain(new Error(""));
+	const news = await s.hear(told);
+	if (news === 2)
+		await reopen();
+	if (!news && state.session.noted === noted)
+		return;
+	if (state.session.found.version !== was)
+		arrange();
+	if (state.session.noted !== noted)
+		state.notes = await state.session.notes().catch(() => state.notes);
+	const e = state.selected, map = e && state.session.clocks[e.row.stream.clock].map;
+	if (e && told.maps !== undefined)
+		e.half = map.bound(e.tick) < 0 ? -1 : map.bound(e.tick) + (e.capture || 0);
+	describe();
+	if (state.follow)
+		go(state.session.to - (state.to - state.from) * .95, state.session.to + (state.to - state.from) * .05);
+	later();
 }
 
 /** Clocks came or were tied anew: the same part of it is looked at. */
@@ -886,8 +877,10 @@ function describe() {
 	const s = state.session, good = s.clocks.filter(c => c.verdict === "good").length;
 	document.title = s.path + " - Coeval";
 	$("session").textContent = s.path;
+	const grows = s.streams.some(t => t.grows), live = s.live, silent = live.silent.size;
 	$("facts").textContent = `${s.clocks.length} ${s.clocks.length === 1 ? "clock" : "clocks"} · ${duration(s.to - s.from)}` +
-		(s.streams.some(t => t.grows) ? " · being captured; L follows" : "");
+		(grows ? " · being captured; L follows" : "") + (grows && live.settled !== null && live.stored !== null ? ` · final up to ${duration(live.stored - live.settled)} ago` : "") +
+		(grows && live.waits ? ` · waiting for what ties ${live.waits}` : "") + (grows && silent ? ` · ${silent} silent` : "") + (live.problem ? " · " + live.problem : "");
 	$("tie").textContent = s.estimator ? `${s.estimator}, reference ${s.reference}` : "not synchronised";
 	$("clocks").textContent = s.estimator ? `${good} of ${s.clocks.length} clocks good` : "";
 }
@@ -944,7 +937,7 @@ async function begin() {
 	if (saved)
 		return tellSaved(held);
 	if (!state.still)
-		watch();
+		Session.follow(hear);
 }
 
 /** Which of the sessions in a folder to look at. @param {{folder: string, sessions: string[]}} all */

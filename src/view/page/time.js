@@ -39,12 +39,26 @@ export class ClockMap {
 	/** @param {any} told @param {number} [source] how far the source of its pulses may be off; below 0: any whole periods */
 	constructor(told, source = 0) {
 		this.source = source;
+		this.name = ""; // as the server calls it: its clock's base, and what makes it another
 		this.tick = Float64Array.from(told.knots, k => k[0]);
 		this.ns = Float64Array.from(told.knots, k => k[1]);
 		this.half = Float64Array.from(told.knots, k => k[2]);
 		this.before = told.before;
 		this.after = told.after;
 		this.nominal = 1e9 / told.rate;
+	}
+
+	/** With other knots from the first of @told on. @param {any} told */
+	changed(told) {
+		const map = new ClockMap(told, this.source), n = lower(this.tick, map.tick[0]), join = (was, now) => Float64Array.from([...was.subarray(0, n), ...now]);
+		if (n) {
+			map.tick = join(this.tick, map.tick);
+			map.ns = join(this.ns, map.ns);
+			map.half = join(this.half, map.half);
+			map.before = this.before;
+		}
+		map.name = this.name.split(" ")[0] + " as told meanwhile";
+		return map;
 	}
 
 	/** ns of a tick beyond an end. @param {any} edge */
