@@ -11,9 +11,9 @@ lock = threading.Lock()
 
 def some(r):
     number = lambda: r.choice([0, 1, 2, 7, 63, 1000, 2**31, 2**53, 2**63, -1, "x", "", "1e9", "9" * 30])
-    path = "/" + r.choice(["api/" + w for w in ("session", "map", "cells", "records", "news", "messages", "pair", "found", "intervals", "area", "search",
+    path = "/" + r.choice(["api/" + w for w in ("session", "map", "cells", "records", "maps", "messages", "pair", "found", "intervals", "area", "search",
                                                 "notes", "note", "places", "nothing")] + ["", "main.js", "metrics", "%2e%2e/x", "x" * 3000])
-    names = "stream level from to clock tick capture clock2 tick2 capture2 have version row width track words text drop session".split()
+    names = "stream level from to clock tick capture clock2 tick2 capture2 since have version row width track words text drop session".split()
     return path + "?" + "&".join(f"{n}={number()}" for n in r.sample(names, r.randrange(len(names))))
 
 

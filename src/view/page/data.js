@@ -50,7 +50,7 @@ async function ask(what, query, method) {
 
 /** The events of the server, again and again. @param {(told: any) => void} tell */
 async function listen(tell) {
-	for (;;) {
+	for (let again = false;; again = true) {
 		try {
 			const reader = (await ask("events")).body.pipeThrough(new TextDecoderStream()).getReader();
 			for (let text = "", piece; !(piece = await reader.read()).done;) {
@@ -58,7 +58,8 @@ async function listen(tell) {
 				text = events.pop() || "";
 				for (const event of events)
 					if (event.startsWith("data: "))
-						tell(JSON.parse(event.slice(6)));
+						tell({ ...JSON.parse(event.slice(6)), again });
+				again = false; // it may have been another server
 			}
 			tell({ problem: "coeval view has ended" });
 		} catch (error) {
@@ -315,7 +316,7 @@ export class Session {
 	 * @returns {Promise<number>} 0 nothing that is drawn, 1 something, 2 the session has to be opened again
 	 */
 	async hear(told) {
-		if (told.version !== undefined && told.version !== this.version)
+		if (told.version > this.version || told.again)
 			return 2;
 		if (told.noted !== undefined)
 			this.noted = told.noted;

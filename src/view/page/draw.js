@@ -255,7 +255,8 @@ export class Canvas {
 		const most = Math.log1p(count.reduce((a, b) => Math.max(a, b), 1)), [red, green, blue] = rgb(colour), solid = red | green << 8 | blue << 16;
 		const pixels = this.pixels, wide = pixels.width, data = pixels.data32, top = Math.round(bottom - h) - OVERVIEW - AXIS;
 		const first = Math.max(0, -top), last = Math.min(h, pixels.height - top) - 1;
-		for (let z = 0; z < n && last >= first; z++) {
+		const begin = Math.max(0, Math.floor(place(seen.stream.first))), end = Math.min(n, Math.ceil(place(seen.stream.last + 1)));
+		for (let z = begin; z < end && last >= first; z++) {
 			const tall = Math.min(1, high[z]) * h, shade = count[z] ? .1 + .3 * Math.log1p(count[z]) / most : 0, inside = count[z] ? .75 : .16;
 			const filled = tall > .3 ? Math.max(first, Math.round(h - tall)) : last + 1; // from here down
 			let at = (top + first) * wide + z, y = first;
@@ -969,10 +970,10 @@ export class Canvas {
 		g.fillStyle = colour;
 		g.fillRect(0, group.y, 4, group.h - 10);
 		const words = !map ? "" : b < 0 ? "unknown" : bound(b);
-		if (group.folded)
-			this.text(`${group.folded} rows folded`, LEFT + 10, group.y + 15, this.colour.faint, "11" + SANS);
-		else if (group.quiet)
-			this.text(`${group.quiet} more, in which nothing happens`, LEFT + 10, group.y + 15, this.colour.faint, "11" + SANS);
+		const hidden = group.folded ? `${group.folded} rows folded` : group.quiet ? `${group.quiet} more, in which nothing happens` : "";
+		g.font = "11" + SANS;
+		if (hidden)
+			this.text(hidden, this.w - g.measureText(hidden).width - 8, group.y + 15, this.colour.faint, "11" + SANS);
 		g.font = "11" + MONO;
 		const width = g.measureText(words).width;
 		this.text(words, LEFT - 10 - width, group.y + 16, this.colour.dim, "11" + MONO);

@@ -857,9 +857,10 @@ async function hear(told) {
 
 /** Clocks came or were tied anew: the same part of it is looked at. */
 async function reopen() {
-	const session = new Session(later, complain), row = state.row, e = state.selected;
+	const session = new Session(later, complain);
 	await session.open(state.session);
 	await session.look();
+	const row = state.row, e = state.selected; // of now: it took a while
 	state.session = session;
 	state.measured = state.anchor = state.place = null;
 	state.cursors = [null, null];
