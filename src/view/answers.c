@@ -9,6 +9,7 @@
 #include <coeval/sync.h>
 
 #include "core/clockmap_join.h"
+#include "core/out_keep.h"
 
 #define JSON "application/json"
 #define BYTES "application/octet-stream"
@@ -308,14 +309,6 @@ static int put_map_of(const struct model *m, size_t clock, uint64_t tick, struct
 	return rc;
 }
 
-int put_map(struct model *m, const struct view_query *q, struct cvl_out *o, struct cvl_error *err)
-{
-	uint64_t clock;
-	int rc = ask_number(q, "clock", cvl_session_clocks(m->session), &clock, err);
-
-	return rc ? rc : put_map_of(m, clock, 0, o, err);
-}
-
 int put_maps(struct model *m, const struct view_query *q, struct cvl_out *o, struct cvl_error *err)
 {
 	uint64_t since;
@@ -342,6 +335,91 @@ int put_maps(struct model *m, const struct view_query *q, struct cvl_out *o, str
 	return rc;
 }
 
+/* ---- answers ---- */
+
+#define REQUEST_BYTES 300
+#define MANY_MOST 64
+
+static void put_u32(struct cvl_out *o, uint32_t v)
+{
+	const char bytes[] = { (char)v, (char)(v >> 8), (char)(v >> 16), (char)(v >> 24) };
+
+	cvl_out_bytes(o, bytes, sizeof(bytes));
+}
+
+/* An answer by itself, or what is wrong, which is told in its place. */
+static int put_one(struct model *m, const char *request, struct cvl_out *o, struct cvl_out *part,
+		   struct cvl_error *err)
+{
+	struct cvl_error wrong;
+	int rc;
+
+	out_keep(part, false);
+	rc = strncmp(request, "many?", 5) != 0 ? view_answer_to(m, request, part, &wrong) :
+						 ask_bad("ask", &wrong);
+	cvl_out_drain(part);
+	if (part->error) {
+		free(part->kept);
+		return cvl_no_memory(err);
+	}
+	put_u32(o, rc != 0);
+	put_u32(o, (uint32_t)(rc ? strlen(wrong.text) : part->n_kept));
+	cvl_out_bytes(o, rc ? wrong.text : part->kept ? part->kept : "",
+		      rc ? strlen(wrong.text) : part->n_kept);
+	free(part->kept);
+	return 0;
+}
+
+int put_many(struct model *m, const struct view_query *q, struct cvl_out *o, struct cvl_error *err)
+{
+	const char *text = q->get(q->ctx, "ask");
+	struct cvl_out *part = malloc(sizeof(*part));
+	int rc = part ? 0 : cvl_no_memory(err);
+
+	for (int n = 0; !rc && text && *text; n++) {
+		const size_t length = strcspn(text, ";");
+		char request[REQUEST_BYTES];
+
+		if (length >= sizeof(request) || n >= MANY_MOST) {
+			rc = ask_bad("ask", err);
+			break;
+		}
+		memcpy(request, text, length);
+		request[length] = '\0';
+		rc = put_one(m, request, o, part, err);
+		text += length + (text[length] == ';');
+	}
+	free(part);
+	return rc;
+}
+
+/* A parameter of "what?name=value&name=value". */
+static const char *parameter(void *ctx, const char *name)
+{
+	static _Thread_local char value[REQUEST_BYTES];
+	const char *at = strchr(ctx, '?');
+	const size_t n = strlen(name);
+
+	for (; at; at = strchr(at, '&')) {
+		at++;
+		if (strncmp(at, name, n) != 0 || at[n] != '=')
+			continue;
+		snprintf(value, sizeof(value), "%.*s", (int)strcspn(at + n + 1, "&"), at + n + 1);
+		return value;
+	}
+	return NULL;
+}
+
+int view_answer_to(struct model *m, const char *request, struct cvl_out *o, struct cvl_error *err)
+{
+	const struct view_query query = { parameter, (void *)(uintptr_t)request, false };
+	const char *type;
+	char what[40];
+
+	snprintf(what, sizeof(what), "%.*s", (int)strcspn(request, "?"), request);
+	return view_answer(m, what, &query, o, &type, err);
+}
+
 int view_answer(struct model *m, const char *what, const struct view_query *query,
 		struct cvl_out *o, const char **type, struct cvl_error *err)
 {
@@ -349,7 +427,7 @@ int view_answer(struct model *m, const char *what, const struct view_query *quer
 		const char *name, *type;
 		put_fn *put;
 	} answers[] = {
-		{ "session", JSON, put_session },     { "map", JSON, put_map },
+		{ "session", JSON, put_session },     { "many", BYTES, put_many },
 		{ "cells", BYTES, put_cells },        { "records", JSON, put_records },
 		{ "pair", JSON, put_pair },
 		{ "messages", JSON, put_messages },   { "found", JSON, put_found },

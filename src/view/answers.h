@@ -4,9 +4,10 @@
  * timeline.
  *
  *   session   JSON: clocks, streams, what ties them
- *   map       clock: JSON: knots [tick, ns, bound], the rates outside of them
- *   maps      since: JSON: the same of all clocks, but only what is another than with those maps: each begins with the last knot
- *             that is as it was
+ *   many      ask: answers to several requests, "what?name=value&...;...", that could not wait for each other: of each a
+ *             32-bit code (0: there is one) and its length, the least significant byte first, and its bytes, or what is wrong
+ *   maps      since: JSON: of all clocks the knots [tick, ns, bound], and the rates outside of them; but only what is another
+ *             than with those maps: each begins with the last knot that is as it was
  *   cells     stream, level, from, to: levels and gap at the begin, and cells as in lod/blocks.h
  *   records   stream, from, to: JSON: levels at the begin, and the records: tick, kind, half-width
  *             (-1: unknown), what of it the capture could not resolve, and what depends on the kind
@@ -42,5 +43,8 @@ struct view_query {
  */
 int view_answer(struct model *m, const char *what, const struct view_query *query,
 		struct cvl_out *o, const char **type, struct cvl_error *err);
+
+/** The same for @request, "what?name=value&...", whose values need no decoding. */
+int view_answer_to(struct model *m, const char *request, struct cvl_out *o, struct cvl_error *err);
 
 #endif

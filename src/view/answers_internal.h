@@ -8,7 +8,7 @@
 typedef int put_fn(struct model *m, const struct view_query *q, struct cvl_out *o,
 		   struct cvl_error *err);
 
-put_fn put_session, put_map, put_maps, put_cells, put_records, put_messages, put_pair, put_found,
+put_fn put_session, put_many, put_maps, put_cells, put_records, put_messages, put_pair, put_found,
 	put_intervals, put_area, put_notes, put_note, put_search;
 
 /** Another number whenever the notes are others; 0: there are none. */

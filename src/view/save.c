@@ -19,6 +19,7 @@
 #include "view/page.h"
 
 #define KEY_BYTES 120
+#define NO_MAPS (UINT32_MAX - 1) /* as in data.js: a number that no maps have */
 #define TILE 1024 /* buckets, as in data.js */
 #define WIDE 1500 /* pixels in which all of it is seen */
 #define PARTS 256 /* of a tile of intervals, there */
@@ -38,27 +39,6 @@ struct saving {
 };
 
 /* ---- an answer ---- */
-
-/* A parameter of "what?name=value&name=value". */
-static const char *parameter(void *ctx, const char *name)
-{
-	static _Thread_local char value[KEY_BYTES];
-	const char *at = strchr(ctx, '?');
-	const size_t n = strlen(name);
-
-	for (; at; at = strchr(at, '&')) {
-		size_t length;
-
-		at++;
-		if (strncmp(at, name, n) != 0 || at[n] != '=')
-			continue;
-		length = strcspn(at + n + 1, "&");
-		memcpy(value, at + n + 1, length);
-		value[length] = '\0';
-		return value;
-	}
-	return NULL;
-}
 
 /* Append @n compressed bytes; 1: there is no room for them. */
 static int keep(struct saving *s, const char *key, const char *bytes, size_t n,
@@ -92,9 +72,7 @@ __attribute__((format(printf, 4, 5))) static int
 add(struct saving *s, bool (*see)(const char *text), struct cvl_error *err, const char *format, ...)
 {
 	struct cvl_out *o = malloc(sizeof(*o));
-	char key[KEY_BYTES], what[40];
-	const struct view_query query = { parameter, key, false };
-	const char *type;
+	char key[KEY_BYTES];
 	va_list args;
 	int rc;
 
@@ -103,9 +81,8 @@ add(struct saving *s, bool (*see)(const char *text), struct cvl_error *err, cons
 	va_start(args, format);
 	vsnprintf(key, sizeof(key), format, args);
 	va_end(args);
-	snprintf(what, sizeof(what), "%.*s", (int)strcspn(key, "?"), key);
 	out_keep(o, false);
-	rc = view_answer(&s->model, what, &query, o, &type, err);
+	rc = view_answer_to(&s->model, key, o, err);
 	cvl_out_char(o, '\0'); /* for @see */
 	cvl_out_drain(o);
 	if (!rc && o->error)
@@ -126,8 +103,7 @@ static int add_basics(struct saving *s, struct cvl_error *err)
 	double done;
 	int rc = add(s, NULL, err, "session?");
 
-	for (size_t i = 0; i < cvl_session_clocks(s->model.session) && !rc; i++)
-		rc = add(s, NULL, err, "map?clock=%zu", i);
+	rc = rc ? rc : add(s, NULL, err, "maps?since=%u", NO_MAPS);
 	rc = rc ? rc : add(s, NULL, err, "notes?");
 	for (done = 0; !rc && done < 1;) {
 		studies_wait(s->model.studies, STUDIES_S);

@@ -8,7 +8,7 @@ sed 's/:[0-9]*\/#[0-9a-f]\{32\}$/:PORT\/#SECRET/' address
 cat told
 cp -r s before
 python3 - "$(cat address)" <<'EOF'
-import http.client, json, subprocess, sys
+import http.client, json, struct, subprocess, sys
 
 where, secret = sys.argv[1].split("#")
 host = where.split("/")[2]
@@ -24,7 +24,7 @@ def ask(path, method="GET", body=None, **headers):
 
 def said(path, **other):
     status, body, _ = ask(path, **other)
-    print(path, *other, status, body.decode()[:100].strip() if status != 200 else "")
+    print(path[:60], *other, status, body.decode()[:100].strip() if status != 200 else "")
 
 
 status, page, r = ask("/", Coeval_Token=None)
@@ -44,7 +44,15 @@ said("/../../etc/passwd")
 for query in ("", "stream=0", "stream=99&level=9&from=0&to=1", "stream=0&level=26&from=0&to=1", "stream=0&level=9&from=5&to=1",
               "stream=0&level=9&from=-1&to=1", "stream=0&level=9&from=0&to=99999999999999999999", "stream=0x1&level=9&from=0&to=1"):
     said("/api/cells?" + query)
-said("/api/map?clock=99")
+said("/api/maps?since=x")
+said("/api/many?ask=" + ";".join(["x"] * 65))
+said("/api/many?ask=" + "x" * 300)
+many, parts = ask("/api/many?ask=cells?stream=9%3Bmany?ask=x%3Bnothing%3Bnotes%3B")[1], []
+while many:
+    wrong, length = struct.unpack("<II", many[:8])
+    parts.append((wrong, many[8:8 + length].decode()))
+    many = many[8 + length:]
+print(parts)
 said("/api/records?stream=0&from=0")
 said("/api/pair?clock=0&tick=1&capture=9&clock2=1")
 

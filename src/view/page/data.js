@@ -38,21 +38,72 @@ export const saved = document.getElementById("saved") && new Saved(JSON.parse(do
 /** Whether there is an answer. */
 const answered = (what, query) => !saved || saved.has(what, query);
 
-/** @param {string} what @param {any} [query] @param {string} [method] */
-async function ask(what, query, method) {
-	if (saved)
-		return saved.answer(what, query || {});
-	const reply = await fetch("api/" + what + "?" + new URLSearchParams(chosen === null ? query || {} : { ...query, session: chosen }), { method: method || "GET", headers: { "Coeval-Token": token } });
+/** Number that no maps have, as in save.c. */
+const NO_MAPS = 4294967294;
+/** What may be asked for together with others. */
+const TOGETHER = ["cells", "records", "intervals", "messages", "pair", "area"], TOGETHER_MOST = 32;
+/** @type {{request: string, done: (reply: Reply) => void, failed: (error: Error) => void}[]} */
+let wanted = [];
+
+/** A part of an answer. */
+class Reply {
+	/** @param {Uint8Array} bytes */
+	constructor(bytes) {
+		this.bytes = bytes;
+	}
+
+	async json() {
+		return JSON.parse(new TextDecoder().decode(this.bytes));
+	}
+
+	async arrayBuffer() {
+		return new Uint8Array(this.bytes).buffer;
+	}
+}
+
+/** @param {string} what @param {any} query @param {string} method */
+async function fetchOne(what, query, method) {
+	const reply = await fetch("api/" + what + "?" + new URLSearchParams(chosen === null ? query : { ...query, session: chosen }), { method, headers: { "Coeval-Token": token } });
 	if (!reply.ok)
 		throw new Error((await reply.text()).trim() || reply.statusText);
 	return reply;
+}
+
+/** All that is wanted now, since a browser takes a ms for each request. */
+function fetchWanted() {
+	while (wanted.length) {
+		const list = wanted.splice(0, TOGETHER_MOST);
+		fetchOne("many", { ask: list.map(w => w.request).join(";") }, "GET").then(async reply => {
+			const buffer = await reply.arrayBuffer(), view = new DataView(buffer);
+			for (let at = 0; at < buffer.byteLength;) {
+				const wrong = view.getUint32(at, true), n = view.getUint32(at + 4, true), bytes = new Uint8Array(buffer, at + 8, n), w = list.shift();
+				at += 8 + n;
+				if (w)
+					wrong ? w.failed(new Error(new TextDecoder().decode(bytes))) : w.done(new Reply(bytes));
+			}
+			list.forEach(w => w.failed(new Error("the answer ends too early")));
+		}).catch(error => list.forEach(w => w.failed(error)));
+	}
+}
+
+/** @param {string} what @param {any} [query] @param {string} [method] @returns {Promise<Response | Reply>} */
+async function ask(what, query = {}, method = "GET") {
+	if (saved)
+		return saved.answer(what, query);
+	if (!TOGETHER.includes(what))
+		return fetchOne(what, query, method);
+	return new Promise((done, failed) => {
+		wanted.push({ request: what + "?" + Object.entries(query).map(([k, v]) => k + "=" + v).join("&"), done, failed });
+		if (wanted.length === 1)
+			queueMicrotask(fetchWanted);
+	});
 }
 
 /** The events of the server, again and again. @param {(told: any) => void} tell */
 async function listen(tell) {
 	for (let again = false;; again = true) {
 		try {
-			const reader = (await ask("events")).body.pipeThrough(new TextDecoderStream()).getReader();
+			const reader = (await fetchOne("events", {}, "GET")).body.pipeThrough(new TextDecoderStream()).getReader();
 			for (let text = "", piece; !(piece = await reader.read()).done;) {
 				const events = (text + piece.value).split("\n\n");
 				text = events.pop() || "";
@@ -249,13 +300,14 @@ export class Session {
 	/** @param {Session} [before] the same at an earlier time: what is as it was is taken from it */
 	async open(before) {
 		Object.assign(this, await (await ask("session")).json());
-		await Promise.all(this.clocks.map(async (c, clock) => {
-			const was = before && before.clocks[clock], same = was && was.name === c.name && was.map.name === c.map;
+		const same = i => before && before.clocks[i] && before.clocks[i].name === this.clocks[i].name && before.clocks[i].map.name === this.clocks[i].map && before.clocks[i].reference_ns === this.clocks[i].reference_ns;
+		const maps = this.clocks.every((c, i) => same(i)) ? [] : (await (await ask("maps", { since: NO_MAPS })).json()).clocks;
+		this.clocks.forEach((c, i) => {
 			const name = c.map;
-			c.map = same && was.reference_ns === c.reference_ns ? was.map : new ClockMap(await (await ask("map", { clock })).json(), c.group ? -1 : c.reference_ns);
+			c.map = same(i) ? before.clocks[i].map : new ClockMap(maps[i], c.group ? -1 : c.reference_ns);
 			c.map.name = name;
 			c.raw = c.map.raw();
-		}));
+		});
 		this.streams = this.streams.map((s, i) => new Stream(this, i, s));
 		for (const [i, s] of this.streams.entries()) {
 			const was = before && before.streams[i], base = name => name.split(" ")[0];

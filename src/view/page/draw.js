@@ -20,6 +20,8 @@ const erf = z => {
 	const y = 1 - ((((1.061405429 * t - 1.453152027) * t + 1.421413741) * t - .284496736) * t + .254829592) * t * Math.exp(-z * z);
 	return z < 0 ? -y : y;
 };
+/** Logarithms of small numbers. */
+const LOGS = 4096, logs = Float32Array.from({ length: LOGS }, (_, i) => Math.log1p(i));
 const chance = z => .5 * (1 + erf(z / Math.SQRT2));
 
 /** @param {string} hex */
@@ -41,7 +43,12 @@ export class Canvas {
 		this.g = canvas.getContext("2d", { alpha: false });
 		this.state = state;
 		this.colour = {};
+		this.theme = "";
 		this.sums = new WeakMap();
+		this.above = this.below = new Uint32Array(0); // of columns
+		this.next = new Int16Array(0);
+		/** @type {Map<string, number>} */
+		this.widths = new Map(); // of words
 	}
 
 	get left() {
@@ -68,13 +75,20 @@ export class Canvas {
 
 	/** Theme and size may have changed. */
 	fit() {
-		const style = getComputedStyle(document.documentElement), ratio = devicePixelRatio || 1;
-		for (const name of ["ink", "dim", "faint", "paper", "panel", "line", "grid", "sel", "maybe", "maybe-paper", "sure", ...COLOURS])
-			this.colour[name] = style.getPropertyValue("--" + name).trim();
+		const ratio = devicePixelRatio || 1, theme = document.documentElement.dataset.theme || "light";
+		if (theme !== this.theme) {
+			const style = getComputedStyle(document.documentElement);
+			for (const name of ["ink", "dim", "faint", "paper", "panel", "line", "grid", "sel", "maybe", "maybe-paper", "sure", ...COLOURS])
+				this.colour[name] = style.getPropertyValue("--" + name).trim();
+			this.theme = theme;
+		}
 		this.w = this.canvas.clientWidth;
 		this.h = this.canvas.clientHeight;
-		this.canvas.width = this.w * ratio;
-		this.canvas.height = this.h * ratio;
+		const w = Math.floor(this.w * ratio), h = Math.floor(this.h * ratio);
+		if (this.canvas.width !== w || this.canvas.height !== h) { // dear, even if it stays as large as it is
+			this.canvas.width = w;
+			this.canvas.height = h;
+		}
 		this.g.setTransform(ratio, 0, 0, ratio, 0, 0);
 		this.g.imageSmoothingEnabled = false;
 		// what is made pixel by pixel: one picture is drawn much faster than thousands of bars
@@ -118,14 +132,25 @@ export class Canvas {
 		this.g.font = font;
 		this.g.fillStyle = colour;
 		this.g.fillText(words, x, y);
-		return this.g.measureText(words).width;
+	}
+
+	/** Width of words, which is dear to measure. */
+	width(words, font) {
+		const key = font + words;
+		let w = this.widths.get(key);
+		if (w === undefined) {
+			this.g.font = font;
+			if (this.widths.size > 5000)
+				this.widths.clear();
+			this.widths.set(key, w = this.g.measureText(words).width);
+		}
+		return w;
 	}
 
 	/** Words cut to a width. */
 	fitted(words, x, y, width, colour, font) {
-		this.g.font = font;
-		if (this.g.measureText(words).width > width) {
-			while (words.length > 1 && this.g.measureText(words + "…").width > width)
+		if (this.width(words, font) > width) {
+			while (words.length > 1 && this.width(words + "…", font) > width)
 				words = words.slice(0, Math.ceil(words.length * .9) - 1);
 			words += "…";
 		}
@@ -213,12 +238,30 @@ export class Canvas {
 		return n;
 	}
 
+	/** Where the buckets of a stream begin, in pixels from the left: one for all of its rows. @param {any} seen */
+	places(seen) {
+		if (seen.places)
+			return seen.places;
+		const width = 4 ** seen.level, first = Math.max(0, Math.floor(Math.max(seen.from, seen.stream.first) / width) - 1);
+		const n = Math.max(0, Math.ceil(Math.min(seen.to, seen.stream.last + 1) / width) - first + 3), at = new Float64Array(n);
+		const start = this.state.from, scale = (this.w - LEFT) / (this.state.to - start);
+		for (let i = 0; i < n;) { // the map is a line from here to its next knot
+			const tick = (first + i) * width, last = Math.min(n, i + Math.max(1, Math.floor((seen.map.until(tick) - tick) / width) + 1));
+			const a = (seen.map.time(tick) - start) * scale, z = (seen.map.time((first + last - 1) * width) - start) * scale, each = last - i > 1 ? (z - a) / (last - 1 - i) : 0;
+			for (let k = i; k < last; k++)
+				at[k] = a + (k - i) * each;
+			i = last;
+		}
+		return seen.places = { first, at };
+	}
+
 	/** More edges than can be told apart: how many is shade, the share of time high is height. */
 	shade(row, seen, colour) {
 		const bottom = row.y + LANE - 5, h = LANE - 11, n = Math.ceil(this.w - LEFT), width = 4 ** seen.level;
 		const count = new Float32Array(n), high = new Float32Array(n), word = row.line >> 5, bit = row.line & 31;
-		const map = seen.map, start = this.state.from, span = this.state.to - start, scale = this.w - LEFT;
-		const place = tick => (map.time(tick) - start) / span * scale;
+		const { first: base, at: begins } = this.places(seen), end = begins.length - 1;
+		const place = tick => (seen.map.time(tick) - this.state.from) / (this.state.to - this.state.from) * (this.w - LEFT);
+		const beginOf = bucket => begins[Math.max(0, Math.min(end, bucket - base))];
 		/** High for a share of p..q, pixels. */
 		const hold = (p, q, share) => {
 			if (!share || q <= 0 || p >= n)
@@ -234,49 +277,70 @@ export class Canvas {
 				high[z] += share;
 			high[last] += share * Math.min(1, q - last);
 		};
+		let total = 0, most = 1;
 		for (const { from, to, tile } of seen.cells) {
 			const t = tile.track.get(row.line);
-			let i = t ? lower(t.bucket, Math.floor(seen.from / width) - 1) : 0, at = place(from * width);
+			let i = t ? lower(t.bucket, Math.floor(seen.from / width) - 1) : 0, at = beginOf(from);
 			let level = t && i ? t.after[i - 1] : tile.levels[word] >> bit & 1;
 			for (; t && i < t.bucket.length; i++) {
-				const begin = t.bucket[i] * width;
-				if (begin > seen.to)
+				const bucket = t.bucket[i];
+				if (bucket * width > seen.to)
 					break;
-				const p = place(begin), q = place(begin + width), z = Math.floor(p);
-				hold(at, p, level);
+				const p = beginOf(bucket), q = beginOf(bucket + 1), z = Math.floor(p);
+				if (level)
+					hold(at, p, level);
 				hold(p, q, t.ticks[i] / width);
-				if (z >= 0 && z < n)
-					count[z] += t.count[i];
+				if (z >= 0 && z < n) {
+					total += t.count[i];
+					if ((count[z] += t.count[i]) > most)
+						most = count[z];
+				}
 				level = t.after[i];
 				at = q;
 			}
-			hold(at, place(Math.min(to * width, seen.to, seen.stream.last + 1)), level);
+			if (level)
+				hold(at, place(Math.min(to * width, seen.to, seen.stream.last + 1)), level);
 		}
-		const most = Math.log1p(count.reduce((a, b) => Math.max(a, b), 1)), [red, green, blue] = rgb(colour), solid = red | green << 8 | blue << 16;
-		const pixels = this.pixels, wide = pixels.width, data = pixels.data32, top = Math.round(bottom - h) - OVERVIEW - AXIS;
-		const first = Math.max(0, -top), last = Math.min(h, pixels.height - top) - 1;
-		const begin = Math.max(0, Math.floor(place(seen.stream.first))), end = Math.min(n, Math.ceil(place(seen.stream.last + 1)));
-		for (let z = begin; z < end && last >= first; z++) {
-			const tall = Math.min(1, high[z]) * h, shade = count[z] ? .1 + .3 * Math.log1p(count[z]) / most : 0, inside = count[z] ? .75 : .16;
-			const filled = tall > .3 ? Math.max(first, Math.round(h - tall)) : last + 1; // from here down
-			let at = (top + first) * wide + z, y = first;
-			if (shade) {
-				const word = solid | Math.round(255 * shade) << 24;
-				for (; y < filled && y <= last; y++, at += wide)
-					data[at] = word;
-			} else if (filled > y) {
-				at += (filled - y) * wide;
-				y = filled;
-			}
-			const word = solid | Math.round(255 * (shade + inside - shade * inside)) << 24;
-			for (; y <= last; y++, at += wide)
-				data[at] = word;
-			if (last === h - 1 && !(data[(top + last) * wide + z] >>> 24 > 90))
-				data[(top + last) * wide + z] = solid | 90 << 24; // the line's own level
-		}
-		this.drawn = true;
+		this.columns(count, high, most, colour, Math.round(bottom - h) - OVERVIEW - AXIS, h, Math.max(0, Math.floor(place(seen.stream.first))), Math.min(n, Math.ceil(place(seen.stream.last + 1))));
 		row.count = count;
-		this.sum(row, seen, count.reduce((a, b) => a + b, 0), high.reduce((a, b) => a + Math.min(1, b), 0));
+		let all = 0;
+		for (let z = 0; z < n; z++)
+			all += Math.min(1, high[z]);
+		this.sum(row, seen, total, all);
+	}
+
+	/** Columns begin..end of a shaded row, made line by line. */
+	columns(count, high, most, colour, top, h, begin, end) {
+		const [red, green, blue] = rgb(colour), solid = red | green << 8 | blue << 16, empty = solid | 41 << 24, scale = .3 / Math.log1p(most), pixels = this.pixels, wide = pixels.width, data = pixels.data32;
+		const first = Math.max(0, -top), last = Math.min(h, pixels.height - top) - 1;
+		if (last < first || end <= begin)
+			return;
+		const above = this.above.length >= wide ? this.above : this.above = new Uint32Array(wide), below = this.below.length >= wide ? this.below : this.below = new Uint32Array(wide);
+		const next = this.next.length >= wide ? this.next : this.next = new Int16Array(wide), heads = new Int16Array(h + 1).fill(-1); // columns by where they are filled
+		for (let z = begin; z < end; z++) {
+			const tall = high[z] > 1 ? h : high[z] * h, c = count[z];
+			if (c) {
+				const shade = .1 + scale * (c < LOGS ? logs[c] : Math.log1p(c));
+				above[z] = solid | 255 * shade + .5 << 24;
+				below[z] = solid | 255 * (.25 * shade + .75) + .5 << 24;
+			} else {
+				above[z] = 0;
+				below[z] = empty;
+			}
+			const y = tall > .3 ? Math.max(first, h - tall + .5 | 0) : h; // filled from here down
+			next[z] = heads[y];
+			heads[y] = z;
+		}
+		const line = above.subarray(begin, end);
+		for (let y = first, at = (top + first) * wide + begin; y <= last; y++, at += wide) {
+			for (let z = heads[y]; z >= 0; z = next[z])
+				above[z] = below[z];
+			data.set(line, at);
+		}
+		for (let z = begin, at = (top + last) * wide; last === h - 1 && z < end; z++)
+			if (!(data[at + z] >>> 24 > 90))
+				data[at + z] = solid | 90 << 24; // the line's own level
+		this.drawn = true;
 	}
 
 	/** What is in view of a row: how many, and of a line for how many pixels it is high. */
@@ -566,8 +630,7 @@ export class Canvas {
 		g.strokeStyle = this.colour.sel;
 		g.lineWidth = 1.4;
 		g.strokeRect(a - 3.5, 5.5, b - a + 7, OVERVIEW - 29);
-		g.font = "600 11" + SANS;
-		this.text(words, Math.max(LEFT, Math.min(a, this.w - g.measureText(words).width - 12)), OVERVIEW - 8, this.colour.sel, "600 11" + SANS);
+		this.text(words, Math.max(LEFT, Math.min(a, this.w - this.width(words, "600 11" + SANS) - 12)), OVERVIEW - 8, this.colour.sel, "600 11" + SANS);
 		g.strokeStyle = this.colour.line;
 		g.lineWidth = 1;
 		this.line([0, OVERVIEW + .5], [this.w, OVERVIEW + .5]);
@@ -648,19 +711,19 @@ export class Canvas {
 
 	/** Messages: bands as wide as their ends are unsure, from the sender's row to the receiver's. */
 	messages() {
-		const g = this.g, s = this.state, span = s.to - s.from, rows = new Map();
+		const g = this.g, s = this.state, span = s.to - s.from, top = OVERVIEW + AXIS, rows = new Map(), key = (stream, cls) => stream * 65536 + cls + 1;
 		for (const group of s.groups) {
 			for (const stream of group.streams)
 				if (group.clock)
-					rows.set(stream.index + "/", group.y + HEAD / 2);
+					rows.set(key(stream.index, -1), group.y + HEAD / 2);
 			for (const row of group.rows)
 				if (row.class !== undefined)
-					rows.set(row.stream.index + "/" + row.class, row.y + row.h / 2);
+					rows.set(key(row.stream.index, row.class), row.y + row.h / 2);
 		}
 		s.links = [];
 		if (s.raw || span > 1e15)
 			return;
-		const y = (stream, cls) => rows.get(stream + "/" + cls) ?? rows.get(stream + "/");
+		const y = (stream, cls) => rows.get(key(stream, cls)) ?? rows.get(key(stream, -1));
 		const sent = s.session.messages(s.from - span / 4, s.to);
 		s.links = sent.list;
 		this.waiting += sent.all ? 0 : 1;
@@ -668,10 +731,15 @@ export class Canvas {
 			const map = s.map(s.session.clocks[c]);
 			return { x: this.x(map.time(t)), w: Math.max(0, map.bound(t)) / this.pixel };
 		};
-		const list = s.links.map(([stream, cls, clock, tick, stream2, cls2, clock2, tick2, n, , , , last, , , , last2]) => ({
-			a: end(clock, tick), b: end(clock2, tick2), ya: y(stream, cls), yb: y(stream2, cls2),
-			n: n || 1, a2: n ? end(clock, last) : null, b2: n ? end(clock2, last2) : null,
-		})).filter(m => m.ya !== undefined && m.yb !== undefined && (m.b2 || m.b).x > LEFT && m.a.x < this.w);
+		const list = [];
+		for (const [stream, cls, clock, tick, stream2, cls2, clock2, tick2, n, , , , last, , , , last2] of s.links) {
+			const ya = y(stream, cls), yb = y(stream2, cls2);
+			if (ya === undefined || yb === undefined || Math.max(ya, yb) < top || Math.min(ya, yb) > this.h)
+				continue;
+			const a = end(clock, tick), b2 = end(clock2, n ? last2 : tick2);
+			if (b2.x > LEFT && a.x < this.w)
+				list.push({ a, b: n ? end(clock2, tick2) : b2, ya, yb, n: n || 1, a2: n ? end(clock, last) : null, b2: n ? b2 : null });
+		}
 		const many = list.length > 150, colour = this.colour.dim, most = Math.log1p(list.reduce((v, m) => Math.max(v, m.n), 1));
 		for (const { a, b, ya, yb, n, a2, b2 } of list) {
 			const down = yb > ya ? 1 : -1, y1 = ya + 8 * down, y2 = yb - 9 * down;
@@ -714,8 +782,7 @@ export class Canvas {
 		this.line([a, y], [b, y]);
 		this.line([a, y - 5], [a, this.h]);
 		this.line([b, y - 5], [b, this.h]);
-		g.font = "600 12" + MONO;
-		const width = g.measureText(words).width, x = Math.max(LEFT + 6, Math.min(Math.max(a, b) + 10, this.w - width - 12));
+		const width = this.width(words, "600 12" + MONO), x = Math.max(LEFT + 6, Math.min(Math.max(a, b) + 10, this.w - width - 12));
 		g.fillStyle = this.colour.paper;
 		g.fillRect(x - 6, y - 11, width + 12, 21);
 		g.strokeRect(x - 6.5, y - 11.5, width + 13, 22);
@@ -850,7 +917,7 @@ export class Canvas {
 			return;
 		}
 		const one = this.once(row.stream);
-		if (one.stream.last === undefined)
+		if (one.stream.last === undefined || (!one.records && (row.y + row.h < OVERVIEW + AXIS || row.y > this.h)))
 			return;
 		if (row.bus)
 			one.records ? drawBus(this, row, one, colour) : this.density(row, one, row.bus, colour);
@@ -952,8 +1019,7 @@ export class Canvas {
 			g.fillRect(x - .5, y, 1.5, AXIS - 3);
 			if (x < free)
 				continue;
-			g.font = "11" + SANS;
-			const w = Math.min(160, g.measureText(n.text).width + 10);
+			const w = Math.min(160, this.width(n.text, "11" + SANS) + 10);
 			g.fillStyle = this.colour["maybe-paper"];
 			g.fillRect(x + 1, y, w, 14);
 			this.fitted(n.text, x + 5, y + 11, w - 8, this.colour.ink, "11" + SANS);
@@ -971,11 +1037,9 @@ export class Canvas {
 		g.fillRect(0, group.y, 4, group.h - 10);
 		const words = !map ? "" : b < 0 ? "unknown" : bound(b);
 		const hidden = group.folded ? `${group.folded} rows folded` : group.quiet ? `${group.quiet} more, in which nothing happens` : "";
-		g.font = "11" + SANS;
 		if (hidden)
-			this.text(hidden, this.w - g.measureText(hidden).width - 8, group.y + 15, this.colour.faint, "11" + SANS);
-		g.font = "11" + MONO;
-		const width = g.measureText(words).width;
+			this.text(hidden, this.w - this.width(hidden, "11" + SANS) - 8, group.y + 15, this.colour.faint, "11" + SANS);
+		const width = this.width(words, "11" + MONO);
 		this.text(words, LEFT - 10 - width, group.y + 16, this.colour.dim, "11" + MONO);
 		this.fitted(group.name, 16, group.y + 16, LEFT - 36 - width, this.colour.ink, "600 13" + SANS);
 		for (const row of group.rows) {
@@ -983,8 +1047,7 @@ export class Canvas {
 			let room = LEFT - 36;
 			if (row.unit) { // what the row's bottom and top are
 				const low = row.unit[0].toPrecision(3), high = row.unit[1].toPrecision(3);
-				g.font = "9" + MONO;
-				const width = Math.max(g.measureText(low).width, g.measureText(high).width);
+				const width = Math.max(this.width(low, "9" + MONO), this.width(high, "9" + MONO));
 				this.text(high, LEFT - 8 - width, row.y + 10, this.colour.faint, "9" + MONO);
 				this.text(low, LEFT - 8 - width, row.y + LANE - 4, this.colour.faint, "9" + MONO);
 				room -= width;

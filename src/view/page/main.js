@@ -24,7 +24,7 @@ const state = {
 	/** The map that is used now. */
 	map(clock) {
 		const map = state.raw ? clock.raw : clock.map, slide = state.wiggle ? state.wiggle.get(clock) : 0;
-		return slide ? { time: t => map.time(t) + slide, at: ns => map.at(ns - slide), bound: t => map.bound(t) } : map;
+		return slide ? { time: t => map.time(t) + slide, at: ns => map.at(ns - slide), bound: t => map.bound(t), until: t => map.until(t) } : map;
 	},
 	/** Where a record is drawn now. */
 	now(e) {

@@ -77,6 +77,12 @@ export class ClockMap {
 		return this.ns[i - 1] + part * (this.ns[i] - this.ns[i - 1]);
 	}
 
+	/** The last tick up to which the map is a line from @tick on. @param {number} tick */
+	until(tick) {
+		const i = lower(this.tick, tick);
+		return this.tick[i] === tick && i + 1 < this.tick.length ? this.tick[i + 1] : i < this.tick.length ? this.tick[i] : Infinity;
+	}
+
 	/** The inverse. @param {number} ns */
 	at(ns) {
 		const n = this.ns.length, i = lower(this.ns, ns);
