@@ -2,7 +2,8 @@
 /**
  * A page on which a session can be looked at: a small HTTP server, bound to 127.0.0.1, and
  * the page that it serves. The session is only read, but for notes (coeval/annotations.h), unless the
- * view is read-only, and levels of detail (coeval/lod.h).
+ * view is read-only, and levels of detail (coeval/lod.h). One that is being captured is followed (as
+ * by coeval/follow.h, in a thread); what is final is kept in TMPDIR (/var/tmp) meanwhile.
  *
  * The address has a secret in its fragment, which browsers send to nobody; the page sends it as a
  * header with each request for data, and what comes without it, or under another host's name, is
@@ -49,8 +50,8 @@ struct cvl_view_opts {
 };
 
 /**
- * Serve @session, which must outlive it and be used by nobody else meanwhile; requests are answered
- * in a thread of its own. CVL_E_IO: the port is taken; CVL_E_UNSUPPORTED: built without
+ * Serve @session, which must outlive it and be used by nobody else meanwhile; @opts is copied, what it
+ * points to is not. Requests are answered in a thread of its own. CVL_E_IO: the port is taken; CVL_E_UNSUPPORTED: built without
  * libmicrohttpd; CVL_E_CANCELLED; what is wrong with the session.
  */
 CVL_API int cvl_view_open(struct cvl_view **v, struct cvl_session *session,

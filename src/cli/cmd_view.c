@@ -188,7 +188,7 @@ static int write_page(const struct request *r, struct cvl_session *session,
 #define URL_BYTES 1000
 #define SELECT_BYTES 200
 #define SECRET_BYTES 200
-#define TRIM_S 10
+#define TRIM_S 2
 
 static void end_signals(sigset_t *ends)
 {
