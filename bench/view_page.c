@@ -175,7 +175,8 @@ static const struct {
 	{ "browser", "memory of the page's scripts after that", "MiB", 300 },
 	{ "server", "memory of the server after that", "MiB", 64 },
 	{ "live", "a packet stored to its pixels, p95", "ms", 200 },
-	{ "tiles", "10 browsers at once: p95 of a tile", "ms", 50 },
+	{ "tiles", "10 pages at once in one browser here: p95 of a request for tiles", "ms", 50 },
+	{ "clients", "10 clients at once, without pages: p95 of a request for 30 tiles", "ms", 50 },
 };
 
 #define FIGURES (sizeof(figures) / sizeof(*figures))

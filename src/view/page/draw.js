@@ -485,8 +485,8 @@ export class Canvas {
 				g.lineWidth = 1.3;
 				this.line([x - wide, row.y + LANE - 3], [x + wide, row.y + LANE - 3]);
 			}
-			if (next - x > 40 && e.fields)
-				this.fitted(e.fields, x + 5, middle + 4, next - x - 10, this.colour.dim, "11" + MONO);
+			if (next - x > 40 && e.fields.length > 4)
+				this.fitted(e.fields.slice(2, -2), x + 5, middle + 4, next - x - 10, this.colour.dim, "11" + MONO);
 		});
 	}
 
@@ -582,21 +582,22 @@ export class Canvas {
 	/* ---- all ---- */
 
 	axis() {
-		const g = this.g, s = this.state, rough = (s.to - s.from) / ((this.w - LEFT) / 120), ten = 10 ** Math.floor(Math.log10(rough));
-		const step = ten * (rough / ten > 5 ? 10 : rough / ten > 2 ? 5 : rough / ten > 1 ? 2 : 1), fine = s.to - s.from < 5e8;
-		const whole = s.to - s.from < 2e6 ? 1e6 : 1e9, base = fine ? Math.floor(s.from / whole) * whole : 0, top = OVERVIEW + AXIS;
+		const g = this.g, s = this.state, span = s.to - s.from, rough = span / ((this.w - LEFT) / 120), ten = 10 ** Math.floor(Math.log10(rough));
+		const step = ten * (rough / ten > 5 ? 10 : rough / ten > 2 ? 5 : rough / ten > 1 ? 2 : 1), top = OVERVIEW + AXIS;
+		// from a whole second, or ms, on if that makes the words shorter
+		const whole = span < 2e6 ? 1e6 : 1e9, base = span < whole / 2 ? Math.floor(s.from / whole) * whole : 0, relative = base !== 0 && !(s.from <= 0 && s.to >= 0);
+		const zero = relative ? base : 0, [unit, name] = relative || span < 5e8 ? [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]].find(([u]) => Math.max(step, relative ? 0 : Math.abs(s.to) / 1e4) >= u) || [1, "ns"] : [1e9, "s"];
+		const digits = Math.max(0, Math.ceil(Math.log10(unit / step) - 1e-9));
 		for (let t = Math.ceil(s.from / step) * step; t < s.to; t += step) {
-			const x = Math.round(this.x(t)) + .5;
+			const x = Math.round(this.x(t)) + .5, value = ((t - zero) / unit).toFixed(digits).replace("-", "−");
 			g.lineWidth = 1;
 			g.strokeStyle = this.colour.grid;
 			this.line([x, top], [x, this.h]);
 			g.strokeStyle = this.colour.faint;
 			this.line([x, top - 5], [x, top]);
-			const digits = step >= 1e9 ? 0 : Math.ceil(9 - Math.log10(step));
-			const near = duration(t - base, true);
-			this.text(fine ? near : (t / 1e9).toFixed(Math.min(9, digits)) + " s", x + 4, top - 9, this.colour.dim, "11" + SANS);
+			this.text((relative ? "+" : "") + value + " " + name, x + 4, top - 9, this.colour.dim, "11" + SANS);
 		}
-		if (fine)
+		if (relative)
 			this.text((base / 1e9).toFixed(whole < 1e9 ? 3 : 0) + " s", 16, top - 9, this.colour.ink, "600 12" + MONO);
 	}
 
@@ -624,7 +625,7 @@ export class Canvas {
 		shown.forEach((group, k) => this.fitted(group.name, 16, 21 + k * 18, LEFT - 26, this.colour.dim, "11" + SANS));
 		if (s.nodes.length > most)
 			this.text(`and ${s.nodes.length - most} more`, 16, OVERVIEW - 8, this.colour.faint, "11" + SANS);
-		const a = Math.max(LEFT - 4, at(s.from)), b = Math.min(this.w - 2, at(s.to)), words = duration(s.to - s.from) + " of " + duration(all.to - all.from);
+		const a = Math.max(LEFT - 4, at(s.from)), b = Math.min(this.w - 2, at(s.to)), words = (s.to - s.from < all.to - all.from ? duration(s.to - s.from) + " of " : "all of ") + duration(all.to - all.from);
 		g.fillStyle = alpha(this.colour.sel, .12);
 		g.fillRect(a - 3, 5, b - a + 6, OVERVIEW - 28);
 		g.strokeStyle = this.colour.sel;
@@ -1035,7 +1036,7 @@ export class Canvas {
 		g.fillRect(0, group.y, LEFT - 1, HEAD - 4);
 		g.fillStyle = colour;
 		g.fillRect(0, group.y, 4, group.h - 10);
-		const words = !map ? "" : b < 0 ? "unknown" : bound(b);
+		const words = !map ? "" : b >= 0 ? bound(b) : group.clock.verdict === "ambiguous" ? "ambiguous" : "not tied";
 		const hidden = group.folded ? `${group.folded} rows folded` : group.quiet ? `${group.quiet} more, in which nothing happens` : "";
 		if (hidden)
 			this.text(hidden, this.w - this.width(hidden, "11" + SANS) - 8, group.y + 15, this.colour.faint, "11" + SANS);

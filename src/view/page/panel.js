@@ -43,7 +43,7 @@ function selected(state, e) {
 			n.pair ? duration(n.pair.ns, true) : "…", n.pair ? bound(n.pair.bound) : "", n.pair ? n.pair.order : ""],
 			["", "number", "number dim", n.pair ? order(n.pair)[1] : ""]))));
 	parts.push(heading("Clock " + clock.name), table(row(["tied", clock.verdict]),
-		...(clock.rate_ppb === undefined ? [] : [row(["rate", (clock.rate_ppb / 1000).toFixed(3) + " ± " + (clock.rate_bound_ppb / 1000).toFixed(3) + " ppm"], ["", "number"]),
+		...(clock.rate_ppb === undefined || !(clock.used + clock.rejected) ? [] : [row(["rate", (clock.rate_ppb / 1000).toFixed(3) + " ± " + (clock.rate_bound_ppb / 1000).toFixed(3) + " ppm"], ["", "number"]),
 			row(["observations", `${clock.used} of ${clock.used + clock.rejected}`], ["", "number"])]),
 		...(clock.reason ? [row([clock.reason])] : [])));
 	return parts;
@@ -115,6 +115,16 @@ function found(state, jump) {
 	return parts;
 }
 
+/** Clocks whose times are not to be relied on. */
+function clocks(state) {
+	const bad = state.session.clocks.filter(c => c.verdict !== "good"), list = element("ul", { className: "places" });
+	if (!bad.length || !state.session.estimator)
+		return [];
+	for (const c of bad.slice(0, LISTED))
+		list.append(element("li", null, element("b", null, c.name), " ", element("span", { className: "maybe" }, c.verdict), c.reason ? ": " + c.reason : ""));
+	return [heading(`Clocks that are not well tied (${bad.length})`), list, ...(bad.length > LISTED ? [element("p", { className: "dim" }, `and ${bad.length - LISTED} more`)] : [])];
+}
+
 /** Notes and saved views. */
 function notes(state, act) {
 	if (!state.notes.length)
@@ -132,7 +142,7 @@ let told = "";
 export function panel(state, side, act) {
 	const e = state.selected, m = state.measured, f = state.session.found, parts = [];
 	const key = JSON.stringify([e && [e.row.label, e.row.stream.index, e.tick, e.until, e.half], state.near.map(n => [n.e.tick, n.pair]), m && [m.from.tick, m.to.tick, m.pair], state.raw,
-		state.row && [state.row.label, state.row.sums], state.cursors.map(c => c && c.ns), state.area, f.version, f.done, state.place && state.place.from, [...state.unfolded], state.notes,
+		state.row && [state.row.label, state.row.sums], state.cursors.map(c => c && c.ns), state.area, f.version, f.done, state.session.version, state.session.maps, state.place && state.place.from, [...state.unfolded], state.notes,
 		state.cursors[0] && state.cursors[1] && state.cursors[0].e && state.cursors[1].e ? state.session.pair(state.cursors[0].e, state.cursors[1].e) : 0]);
 	if (key === told)
 		return;
@@ -145,7 +155,7 @@ export function panel(state, side, act) {
 		parts.push(heading("Nothing selected"), element("p", { className: "dim" }, "Click an edge, a call or an event, or press . for the next one in the row. ? tells all keys."));
 	if (state.row && state.row.sums && !(state.cursors[0] && state.cursors[1]))
 		parts.push(...inView(state.row));
-	parts.push(...notes(state, act), ...found(state, act.jump));
+	parts.push(...notes(state, act), ...(e ? [] : clocks(state)), ...found(state, act.jump));
 	const focus = document.activeElement && side.contains(document.activeElement) ? document.activeElement.textContent : null;
 	side.replaceChildren(...parts);
 	if (focus) // what has the keyboard keeps it
