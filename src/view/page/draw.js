@@ -3,7 +3,7 @@
 
 import { CHANNELS, GAPS, KINDS, saved } from "./data.js";
 import { drawBus, drawLane } from "./lanes.js";
-import { bound, duration, lower } from "./time.js";
+import { bound, duration, lower, units } from "./time.js";
 
 export const LEFT = 184, OVERVIEW = 104, AXIS = 30, HEAD = 28, LANE = 26;
 const SANS = 'px system-ui, "DejaVu Sans", sans-serif', MONO = 'px ui-monospace, "DejaVu Sans Mono", monospace';
@@ -586,7 +586,7 @@ export class Canvas {
 		const step = ten * (rough / ten > 5 ? 10 : rough / ten > 2 ? 5 : rough / ten > 1 ? 2 : 1), top = OVERVIEW + AXIS;
 		// from a whole second, or ms, on if that makes the words shorter
 		const whole = span < 2e6 ? 1e6 : 1e9, base = span < whole / 2 ? Math.floor(s.from / whole) * whole : 0, relative = base !== 0 && !(s.from <= 0 && s.to >= 0);
-		const zero = relative ? base : 0, [unit, name] = relative || span < 5e8 ? [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]].find(([u]) => Math.max(step, relative ? 0 : Math.abs(s.to) / 1e4) >= u) || [1, "ns"] : [1e9, "s"];
+		const zero = relative ? base : 0, [unit, name] = units.find(([u]) => Math.max(step, relative ? 0 : Math.abs(s.to) / 1e4) >= u || (u === 1e9 && span >= 5e8)) || units[3];
 		const digits = Math.max(0, Math.ceil(Math.log10(unit / step) - 1e-9));
 		for (let t = Math.ceil(s.from / step) * step; t < s.to; t += step) {
 			const x = Math.round(this.x(t)) + .5, value = ((t - zero) / unit).toFixed(digits).replace("-", "−");

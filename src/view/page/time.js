@@ -2,7 +2,7 @@
 // Times, and the maps from ticks to them. Times are ns on the timeline, ticks distances from the clock's base.
 
 /** @type {[number, string][]} */
-const units = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
+export const units = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
 
 /** "11.7 µs". @param {number} ns @param {boolean} [sign] */
 export function duration(ns, sign) {
