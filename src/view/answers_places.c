@@ -132,6 +132,7 @@ int put_messages(struct model *m, const struct view_query *q, struct cvl_out *o,
 		free(list);
 	}
 	cvl_out_text(o, "]}");
+	messages_rest(all);
 	return 0;
 }
 
@@ -310,6 +311,7 @@ int put_intervals(struct model *m, const struct view_query *q, struct cvl_out *o
 	t.base = row->clock < cvl_session_clocks(m->session) ? model_base(m, row->clock) : 0;
 	cvl_out_text(o, "{\"list\":[");
 	rc = intervals_tile(row, from, to, (int64_t)width, put_interval, &t);
+	intervals_rest(&r->all);
 	cvl_out_text(o, "]}");
 	return rc ? cvl_no_memory(err) : 0;
 }

@@ -15,10 +15,10 @@ void intervals_free(struct intervals *all)
 {
 	for (size_t i = 0; i < all->n_rows; i++) {
 		free(all->row[i].name);
-		if (!all->block)
+		if (!all->block.at)
 			free(all->row[i].list);
 	}
-	free(all->block);
+	spill_free(&all->block);
 	for (size_t i = 0; i < all->n_names; i++)
 		free(all->name[i]);
 	for (size_t i = 0; i < all->n_found; i++)
@@ -92,13 +92,14 @@ static void sort(struct interval_row *r)
 		qsort(r->list, r->n, sizeof(*r->list), in_order);
 }
 
-/* All rows in one piece: what was needed to find them lay between them, and can then be given back. */
+/* All rows in one piece, which needs no memory while nobody looks. */
 static void join(struct intervals *all)
 {
-	struct interval *block = all->n ? malloc(all->n * sizeof(*block)) : NULL, *at = block;
+	struct interval *at;
 
-	if (!block)
+	if (!all->n || spill_room(&all->block, all->n * sizeof(*at)))
 		return;
+	at = all->block.at;
 	for (size_t i = 0; i < all->n_rows; i++) {
 		struct interval_row *r = &all->row[i];
 
@@ -109,7 +110,12 @@ static void join(struct intervals *all)
 		r->room = 0;
 		at += r->n;
 	}
-	all->block = block;
+	intervals_rest(all);
+}
+
+void intervals_rest(const struct intervals *all)
+{
+	spill_rest(&all->block);
 }
 
 void intervals_sort(struct intervals *all)

@@ -9,6 +9,8 @@
 #include <coeval/out.h>
 #include <coeval/timeline.h>
 
+#include "core/spill.h"
+
 #define NO_CLOCK UINT32_MAX
 #define INTERVALS_MOST 2000000
 
@@ -74,7 +76,7 @@ struct intervals {
 	struct found *found;
 	size_t n_found, room_found;
 	size_t n;               /* intervals of all rows */
-	struct interval *block; /* all of them, once they are sorted */
+	struct spill block;     /* all of them, once they are sorted */
 	int64_t width;          /* ns: those that are shorter may have been added up */
 };
 
@@ -94,6 +96,9 @@ bool intervals_tell(struct intervals *all, const struct found *f, const char *fo
 
 /** All was added, once: sort it, so that tiles can be made. */
 void intervals_sort(struct intervals *all);
+
+/** Nobody looks for now: give memory back. */
+void intervals_rest(const struct intervals *all);
 
 /**
  * Pass all of a row between @from and @to to @see, by depth; those that are shorter than @width ns, and

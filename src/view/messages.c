@@ -2,6 +2,7 @@
 #include "view/messages.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include <coeval/array.h>
 #include <coeval/sync.h>
@@ -91,6 +92,18 @@ static int by_sent(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* They need no memory while nobody looks. */
+static void lay_down(struct messages *m)
+{
+	if (!m->n || spill_room(&m->block, m->n * sizeof(*m->list)))
+		return;
+	memcpy(m->block.at, m->list, m->n * sizeof(*m->list));
+	free(m->list);
+	m->list = m->block.at;
+	m->room = 0;
+	messages_rest(m);
+}
+
 int messages_find(struct messages *m, struct cvl_timeline *tl, struct cvl_error *err)
 {
 	const struct cvl_sync *sync = cvl_timeline_sync(tl);
@@ -107,11 +120,19 @@ int messages_find(struct messages *m, struct cvl_timeline *tl, struct cvl_error 
 	free(s.first);
 	if (m->n)
 		qsort(m->list, m->n, sizeof(*m->list), by_sent);
+	lay_down(m);
 	return rc;
+}
+
+void messages_rest(const struct messages *m)
+{
+	spill_rest(&m->block);
 }
 
 void messages_free(struct messages *m)
 {
-	free(m->list);
+	if (!m->block.at)
+		free(m->list);
+	spill_free(&m->block);
 	*m = (struct messages){ 0 };
 }

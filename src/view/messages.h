@@ -5,6 +5,8 @@
 
 #include <coeval/timeline.h>
 
+#include "core/spill.h"
+
 /** An end: an event of a class of a stream, as the timeline numbers it. */
 struct message_end {
 	uint32_t stream, class, clock;
@@ -19,6 +21,7 @@ struct message {
 struct messages {
 	struct message *list; /* by sent_ns */
 	size_t n, room;
+	struct spill block; /* where it lies, once all are found */
 };
 
 /**
@@ -27,6 +30,8 @@ struct messages {
  * wrong with its streams; CVL_E_CANCELLED.
  */
 int messages_find(struct messages *m, struct cvl_timeline *tl, struct cvl_error *err);
+/** Nobody looks for now: give memory back. */
+void messages_rest(const struct messages *m);
 void messages_free(struct messages *m);
 
 #endif

@@ -143,6 +143,13 @@ check("what is not found is said", (await get(() => document.getElementById("mes
 await press("Escape", "?");
 const keys = await get(() => document.querySelectorAll("#help kbd").length);
 check("? tells " + (keys > 35 ? "all keys" : keys), keys > 35);
+await page.goto(process.argv[4]);
+await settle();
+await find("radio_send");
+await press(".", "w", "w", "w", "w", "j");
+check("J draws a number of events as a curve", await get(() => coeval.row.curve === "seq" && coeval.row.unit && coeval.row.unit[1] > coeval.row.unit[0]), await get(() => [coeval.row.curve, coeval.row.unit]));
+await press("j", "j");
+check("the next, and events again", await get(() => coeval.row.curve === undefined && coeval.row.edges.length > 0));
 check("nothing was complained about", !told.length, told.slice(0, 3));
 await browser.close();
 process.exit(failed ? 1 : 0);

@@ -2,7 +2,7 @@
 // Rows on the canvas.
 
 import { CHANNELS, GAPS, KINDS, saved } from "./data.js";
-import { drawBus, drawLane } from "./lanes.js";
+import { drawBus, drawCurve, drawLane } from "./lanes.js";
 import { bound, duration, lower, units } from "./time.js";
 
 export const LEFT = 184, OVERVIEW = 104, AXIS = 30, HEAD = 28, LANE = 26;
@@ -474,6 +474,8 @@ export class Canvas {
 					row.edges.push({ row, tick: r[0], ns, half: this.state.raw ? -1 : r[2], capture: r[3], fields: r[5] });
 				}
 		this.sum(row, seen, row.edges.filter(e => e.ns >= this.state.from && e.ns < this.state.to).length);
+		if (row.curve)
+			return drawCurve(this, row, colour);
 		row.edges.forEach((e, i) => {
 			const x = this.x(e.ns), next = i + 1 < row.edges.length ? this.x(row.edges[i + 1].ns) : this.w, wide = e.half / this.pixel;
 			if (x < LEFT - 300 || x > this.w)
@@ -898,7 +900,7 @@ export class Canvas {
 					this.marks(group, this.once(stream), this.colour.ink);
 			}
 			for (const row of group.rows) {
-				row.edges = row.count = row.sums = row.boxes = null;
+				row.edges = row.count = row.sums = row.boxes = row.unit = null;
 				if (row.y + row.h >= top - NEARBY && row.y <= this.h + NEARBY)
 					this.row(row, this.colour[row.colour]);
 				if (!group.clock)
@@ -1053,7 +1055,7 @@ export class Canvas {
 				this.text(low, LEFT - 8 - width, row.y + LANE - 4, this.colour.faint, "9" + MONO);
 				room -= width;
 			}
-			const words = (row.marked ? "✓ " : "") + (group.clock ? "" : row.clockName + " ") + row.label;
+			const words = (row.marked ? "✓ " : "") + (group.clock ? "" : row.clockName + " ") + row.label + (row.curve ? " " + row.curve : "");
 			if (!group.clock) {
 				g.fillStyle = this.colour[row.colour];
 				g.fillRect(0, row.y, 4, row.h);

@@ -124,6 +124,28 @@ export const lengthOf = (e, map) => duration(map.time(e.until) - map.time(e.tick
 /** Words for its marks. @param {number} marks */
 export const marksOf = marks => [marks & MADE_UP && "an end was not seen", marks & LOSS && "records were lost in it"].filter(Boolean).join("; ");
 
+/** Names of the numbers among the fields of events. @param {any[]} events */
+export const numbersOf = events => [...new Set(events.flatMap(e => [...(e.fields || "").matchAll(/(\w+) = -?\d/g)].map(m => m[1])))];
+
+/** A number that events carry, from one to the next. @param {any} canvas @param {any} row @param {string} colour */
+export function drawCurve(canvas, row, colour) {
+	const g = canvas.g, s = canvas.state, find = new RegExp(`\\b${row.curve} = (-?\\d[\\d.e+-]*)`), points = [];
+	for (const e of row.edges) {
+		const m = find.exec(e.fields || "");
+		if (m)
+			points.push([canvas.x(e.ns), +m[1]]);
+	}
+	const seen = points.filter((p, i) => p[0] <= canvas.w && (i + 1 === points.length || points[i + 1][0] >= canvas.left));
+	if (!seen.length)
+		return;
+	const low = seen.reduce((a, p) => Math.min(a, p[1]), Infinity), high = seen.reduce((a, p) => Math.max(a, p[1]), -Infinity);
+	const y = v => row.y + row.h - 4 - (high > low ? (v - low) / (high - low) : .5) * (row.h - 8);
+	g.strokeStyle = colour;
+	g.lineWidth = 1.4;
+	canvas.line(...seen.flatMap((p, i) => i ? [[p[0], y(seen[i - 1][1])], [p[0], y(p[1])]] : [[p[0], y(p[1])]]), [Math.min(canvas.w, canvas.x(Math.min(s.to, s.session.to))), y(seen[seen.length - 1][1])]);
+	row.unit = [low, high];
+}
+
 /** Lines together, as a number: the first is its highest bit. @param {any} canvas @param {any} row @param {any} seen @param {string} colour */
 export function drawBus(canvas, row, seen, colour) {
 	const g = canvas.g, top = row.y + 5, h = row.h - 10, parts = [];

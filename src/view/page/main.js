@@ -3,7 +3,7 @@
 
 import { CHANNELS, chosen, places, saved, Session } from "./data.js";
 import { AXIS, Canvas, COLOURS, HEAD, LANE, LEFT, OVERVIEW } from "./draw.js";
-import { laneAt, laneHeight, nextInterval, selectable } from "./lanes.js";
+import { laneAt, laneHeight, nextInterval, numbersOf, selectable } from "./lanes.js";
 import { element, panel } from "./panel.js";
 import { duration } from "./time.js";
 
@@ -58,7 +58,7 @@ function complain(error, passes) {
 /* ---- rows ---- */
 
 /** Rows as they come: none pinned, renamed, moved, ... */
-const plain = () => ({ pins: [], names: {}, colours: {}, order: [], rows: [], buses: [], only: "", byName: false });
+const plain = () => ({ pins: [], names: {}, colours: {}, order: [], rows: [], buses: [], curves: {}, only: "", byName: false });
 state.look = plain();
 
 /** Identifies a row, whatever it is called now. */
@@ -105,6 +105,7 @@ function arrange() {
 			row.colour = colour;
 			row.h = row.lane ? laneHeight(row.lane) : LANE;
 			row.marked = marked.has(keyOf(row));
+			row.curve = look.curves[keyOf(row)];
 		}
 		const wanted = ordered(rows, look.rows, keyOf).filter(r => !words.length || words.some(w => (clock.name + " " + r.label).toLowerCase().includes(w)));
 		pinned.push(...wanted.filter(r => look.pins.includes(keyOf(r))));
@@ -552,6 +553,15 @@ function recolour() {
 		rearrange(look => look.colours = { ...look.colours, [r.clockName]: COLOURS[(COLOURS.indexOf(r.colour) + 1) % COLOURS.length] });
 }
 
+/** The next number among an event's fields as a curve; after the last one, events again. */
+function curve() {
+	const r = state.row, names = r && r.class !== undefined ? numbersOf(r.edges || []) : [];
+	if (!names.length)
+		return complain(new Error("choose a row of events that have numbers, and zoom in until they are told apart"), true);
+	const next = names[names.indexOf(r.curve) + 1];
+	rearrange(look => look.curves = next ? { ...look.curves, [keyOf(r)]: next } : Object.fromEntries(Object.entries(look.curves).filter(([k]) => k !== keyOf(r))));
+}
+
 /** The marked lines of a stream as a number; of a number, its lines again. */
 async function bus() {
 	const r = state.row;
@@ -651,7 +661,7 @@ const keys = {
 	},
 	1: () => cursor(0), 2: () => cursor(1), n: () => nextPlace(1), b: () => nextPlace(-1),
 	p: () => state.row && rearrange(look => look.pins = toggle(look.pins, keyOf(state.row))),
-	e: rename, k: recolour, g: () => rearrange(look => look.byName = !look.byName), h: bus,
+	e: rename, k: recolour, g: () => rearrange(look => look.byName = !look.byName), h: bus, j: curve,
 	" ": () => {
 		if (state.row)
 			state.row.marked = !state.row.marked;
