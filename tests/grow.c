@@ -51,8 +51,8 @@ static void write_second(struct cvl_writer *w, unsigned clock, unsigned k, struc
 {
 	struct cvl_error err;
 
-	must(cvl_writer_beacon(w, tick_at(clock, k + .01 + 300e-9 * fabs(sim_normal(r))), 1, 100 + k,
-			       &err),
+	must(cvl_writer_beacon(w, tick_at(clock, k + .01 + 300e-9 * fabs(sim_normal(r))), 1,
+			       100 + k, &err),
 	     &err);
 	for (unsigned i = 1; i < 10; i++) {
 		const struct cvl_tick t = tick_at(clock, k + i / 10.0);

@@ -364,7 +364,10 @@ static int put_one(struct model *m, const char *request, struct cvl_out *o, stru
 	}
 	put_u32(o, rc != 0);
 	put_u32(o, (uint32_t)(rc ? strlen(wrong.text) : part->n_kept));
-	cvl_out_bytes(o, rc ? wrong.text : part->kept ? part->kept : "",
+	cvl_out_bytes(o,
+		      rc         ? wrong.text :
+		      part->kept ? part->kept :
+				   "",
 		      rc ? strlen(wrong.text) : part->n_kept);
 	free(part->kept);
 	return 0;
@@ -427,13 +430,13 @@ int view_answer(struct model *m, const char *what, const struct view_query *quer
 		const char *name, *type;
 		put_fn *put;
 	} answers[] = {
-		{ "session", JSON, put_session },     { "many", BYTES, put_many },
-		{ "cells", BYTES, put_cells },        { "records", JSON, put_records },
-		{ "pair", JSON, put_pair },
-		{ "messages", JSON, put_messages },   { "found", JSON, put_found },
-		{ "intervals", JSON, put_intervals }, { "area", JSON, put_area },
-		{ "notes", JSON, put_notes },         { "note", JSON, put_note },
-		{ "search", JSON, put_search },       { "maps", JSON, put_maps },
+		{ "session", JSON, put_session }, { "many", BYTES, put_many },
+		{ "cells", BYTES, put_cells },    { "records", JSON, put_records },
+		{ "pair", JSON, put_pair },       { "messages", JSON, put_messages },
+		{ "found", JSON, put_found },     { "intervals", JSON, put_intervals },
+		{ "area", JSON, put_area },       { "notes", JSON, put_notes },
+		{ "note", JSON, put_note },       { "search", JSON, put_search },
+		{ "maps", JSON, put_maps },
 	};
 
 	for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++)

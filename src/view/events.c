@@ -22,9 +22,9 @@
 #include "core/out_keep.h"
 #include "timeline/watch.h"
 
-#define LOOK_MS 500       /* at least so often */
-#define TOGETHER_MS 25    /* what comes within this is told at once */
-#define STILL_HERE_S 10   /* an empty event, so that connections that broke are noticed */
+#define LOOK_MS 500     /* at least so often */
+#define TOGETHER_MS 25  /* what comes within this is told at once */
+#define STILL_HERE_S 10 /* an empty event, so that connections that broke are noticed */
 #define BLOCK_BYTES 16384
 
 struct stream {

@@ -75,9 +75,9 @@ struct intervals {
 	size_t n_names, room_names;
 	struct found *found;
 	size_t n_found, room_found;
-	size_t n;               /* intervals of all rows */
-	struct spill block;     /* all of them, once they are sorted */
-	int64_t width;          /* ns: those that are shorter may have been added up */
+	size_t n;           /* intervals of all rows */
+	struct spill block; /* all of them, once they are sorted */
+	int64_t width;      /* ns: those that are shorter may have been added up */
 };
 
 void intervals_free(struct intervals *all);

@@ -13,8 +13,8 @@ struct live;
 /** What is known by now. */
 struct live_state {
 	int64_t settled; /* ns: times before are final; INT64_MIN: none; INT64_MAX: all */
-	int64_t stored;  /* all clocks that are not silent have stored their records before; INT64_MIN */
-	bool ended;      /* no more will come */
+	int64_t stored; /* all clocks that are not silent have stored their records before; INT64_MIN */
+	bool ended;     /* no more will come */
 	char waits_for[200]; /* a clock that holds up others, or "" */
 	char problem[CVL_ERROR_TEXT];
 	bool silent[LIVE_CLOCKS]; /* of each clock: it stores nothing, and is not waited for */

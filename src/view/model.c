@@ -176,8 +176,9 @@ static int begin(struct model *m, struct cvl_error *err)
 	m->state = (struct live_state){ .settled = INT64_MIN, .stored = INT64_MIN };
 	if (grows(m->session))
 		rc = live_begin(&m->live, m->session, m->changed, m->ctx, err);
-	return rc ? rc : studies_begin(&m->studies, cvl_session_path(m->session),
-				       &m->opts->studies, m->live, m->changed, m->ctx, err);
+	return rc ? rc :
+		    studies_begin(&m->studies, cvl_session_path(m->session), &m->opts->studies,
+				  m->live, m->changed, m->ctx, err);
 }
 
 static void end(struct model *m)

@@ -26,7 +26,7 @@ struct model_stream {
 struct model {
 	struct cvl_session *session;
 	struct cvl_session *opened; /* the same, opened again since its files changed; or NULL */
-	struct timespec when[2]; /* of session.json and sync.json */
+	struct timespec when[2];    /* of session.json and sync.json */
 	unsigned version;           /* how often it was opened */
 	bool read_only;             /* no notes are made */
 	struct cvl_timeline *tl;    /* for maps and bounds */
@@ -38,10 +38,10 @@ struct model {
 		unsigned maps;
 		int64_t settled;
 	} history[MODEL_HISTORY]; /* the last ones, by their number */
-	uint32_t *root;             /* clock -> the first one that is the same */
-	uint32_t *own;              /* stream of a timeline -> of this */
+	uint32_t *root;           /* clock -> the first one that is the same */
+	uint32_t *own;            /* stream of a timeline -> of this */
 	size_t n_own;
-	struct studies *studies;    /* lives on when it is opened again */
+	struct studies *studies; /* lives on when it is opened again */
 	const struct cvl_view_opts *opts;
 	void (*changed)(void *ctx); /* something may be new; from any thread */
 	void *ctx;

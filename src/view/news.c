@@ -11,7 +11,7 @@ struct news {
 	unsigned version, maps;
 	uint64_t noted;
 	uint32_t found;
-	int done; /* percent */
+	int done;       /* percent */
 	uint64_t *last; /* tick + 1 of each stream; 0: nothing was told */
 	size_t n;
 	struct live_state live;

@@ -143,8 +143,7 @@ int places_model(struct places *p, size_t i, struct model **m, struct cvl_error 
 		return 0;
 	make_room(p);
 	rc = cvl_session_open(&x->session, x->path, NULL, err);
-	rc = rc ? rc :
-		  model_open(&x->model, x->session, &p->opts, p->changed, p->ctx, err);
+	rc = rc ? rc : model_open(&x->model, x->session, &p->opts, p->changed, p->ctx, err);
 	x->open = !rc;
 	if (rc)
 		shut(x);

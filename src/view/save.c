@@ -20,9 +20,9 @@
 
 #define KEY_BYTES 120
 #define NO_MAPS (UINT32_MAX - 1) /* as in data.js: a number that no maps have */
-#define TILE 1024 /* buckets, as in data.js */
-#define WIDE 1500 /* pixels in which all of it is seen */
-#define PARTS 256 /* of a tile of intervals, there */
+#define TILE 1024                /* buckets, as in data.js */
+#define WIDE 1500                /* pixels in which all of it is seen */
+#define PARTS 256                /* of a tile of intervals, there */
 #define LEVEL_MOST 25
 #define STUDIES_S 600     /* that are waited for */
 #define PAGE_BYTES 200000 /* room for the page itself */
@@ -231,7 +231,8 @@ static int add_messages(struct saving *s, struct cvl_error *err)
 
 		single = true;
 		for (int64_t i = part(s->from - span / 4, span); i <= part(s->to, span); i++) {
-			int rc = add(s, all_single, err, "messages?version=%u&from=%" PRId64 "&to=%" PRId64, s->version,
+			int rc = add(s, all_single, err,
+				     "messages?version=%u&from=%" PRId64 "&to=%" PRId64, s->version,
 				     i * span, (i + 1) * span);
 
 			if (rc && rc != 2)

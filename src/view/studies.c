@@ -63,10 +63,9 @@ static struct study_result *pass(struct studies *s)
 		const char *name;
 		study_fn *study; /* NULL: messages, which are no intervals */
 	} each[STUDIES] = {
-		{ "messages", NULL },
-		{ "gaps", study_gaps },   { "check", study_check }, { "calls", study_calls },
-		{ "flow", study_flow },   { "task", study_tasks },  { "power", study_power },
-		{ "loops", study_loops },
+		{ "messages", NULL },     { "gaps", study_gaps },   { "check", study_check },
+		{ "calls", study_calls }, { "flow", study_flow },   { "task", study_tasks },
+		{ "power", study_power }, { "loops", study_loops },
 	};
 	struct study_result *r = calloc(1, sizeof(*r));
 	struct cvl_session *session;

@@ -590,7 +590,8 @@ static void joined_maps_are_the_whole_one(void **state)
 			assert_true(bound_at(map, at) == bound_at(whole, at));
 			assert_true(cvl_map_tick(map, t).count == cvl_map_tick(whole, t).count);
 			assert_true(cvl_map_bound_max(map, tick(knot[0].tick.count), tick(at)) ==
-				    cvl_map_bound_max(whole, tick(knot[0].tick.count), tick(at)) ||
+					    cvl_map_bound_max(whole, tick(knot[0].tick.count),
+							      tick(at)) ||
 				    at < knot[0].tick.count);
 		}
 		cvl_map_free(map);
