@@ -1039,7 +1039,7 @@ export class Canvas {
 		g.fillStyle = colour;
 		g.fillRect(0, group.y, 4, group.h - 10);
 		const words = !map ? "" : b >= 0 ? bound(b) : group.clock.verdict === "ambiguous" ? "ambiguous" : "not tied";
-		const hidden = group.folded ? `${group.folded} rows folded` : group.quiet ? `${group.quiet} more, in which nothing happens` : "";
+		const hidden = group.folded ? `${group.folded} ${group.folded === 1 ? "row" : "rows"} folded` : group.quiet ? `${group.quiet} more, in which nothing happens` : "";
 		if (hidden)
 			this.text(hidden, this.w - this.width(hidden, "11" + SANS) - 8, group.y + 15, this.colour.faint, "11" + SANS);
 		const width = this.width(words, "11" + MONO);
