@@ -627,7 +627,7 @@ export class Canvas {
 		shown.forEach((group, k) => this.fitted(group.name, 16, 21 + k * 18, LEFT - 26, this.colour.dim, "11" + SANS));
 		if (s.nodes.length > most)
 			this.text(`and ${s.nodes.length - most} more`, 16, OVERVIEW - 8, this.colour.faint, "11" + SANS);
-		const a = Math.max(LEFT - 4, at(s.from)), b = Math.min(this.w - 2, at(s.to)), words = (s.to - s.from < all.to - all.from ? duration(s.to - s.from) + " of " : "all of ") + duration(all.to - all.from);
+		const a = Math.max(LEFT, at(s.from)), b = Math.min(this.w - 2, at(s.to)), words = (s.from > all.from || s.to < all.to ? duration(s.to - s.from) + " of " : "all of ") + duration(all.to - all.from);
 		g.fillStyle = alpha(this.colour.sel, .12);
 		g.fillRect(a - 3, 5, b - a + 6, OVERVIEW - 28);
 		g.strokeStyle = this.colour.sel;

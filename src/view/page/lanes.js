@@ -26,7 +26,7 @@ export function intervalOf(row, told) {
 
 /** For selecting: as a record that begins there. @param {any} i @param {any} map of its clock @param {string[]} names */
 export function selectable(i, map, names) {
-	const own = map.bound(i.tick), half = i.n ? own : i.half;
+	const own = map.bound(i.tick), half = i.n || own < 0 ? own : i.half;
 	return { row: i.row, tick: i.tick, until: i.until, depth: i.depth, ns: map.time(i.tick), half, apart: i.n ? -1 : i.apart, marks: i.marks,
 		capture: half < 0 || own < 0 ? 0 : Math.max(0, Math.ceil(half - own)),
 		fields: i.n ? `${i.n} in all, at most ${duration(i.longestNs)} long (${names[i.longest]}); ${Math.round(100 * i.share)} % of their time or more: ${names[i.name]}` : names[i.name] };

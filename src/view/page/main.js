@@ -199,6 +199,9 @@ function middle() {
 }
 
 function zoom(factor, ns = middle()) {
+	const all = state.session;
+	if (factor > 1 && state.from <= all.from && state.to >= all.to)
+		return; // all of it is there
 	go(ns - (ns - state.from) * factor, ns + (state.to - ns) * factor);
 }
 
@@ -253,8 +256,10 @@ function select(e) {
 	state.row = e ? e.row : state.row;
 	state.near = [];
 	state.unclear = [];
-	if (e && state.anchor && state.anchor !== e)
+	if (e && state.anchor && state.anchor !== e) {
 		state.measured = { from: state.anchor, to: e };
+		$("message").textContent = "";
+	}
 	later();
 }
 
@@ -472,8 +477,9 @@ function jump(place) {
 /** The next place, or the one before. */
 function nextPlace(by) {
 	const list = state.session.found.places, at = list.indexOf(state.place);
-	if (list.length)
-		jump(list[at < 0 ? (by > 0 ? 0 : list.length - 1) : (at + by + list.length) % list.length]);
+	if (!list.length)
+		return complain(new Error(state.session.found.done < 1 ? "still looking" : "no losses and nothing else worth a look was found"), true);
+	jump(list[at < 0 ? (by > 0 ? 0 : list.length - 1) : (at + by + list.length) % list.length]);
 }
 
 /** What is looked at, without the secret, as it is in the address. */
@@ -635,7 +641,10 @@ const keys = {
 	"[": otherEnd, "]": otherEnd,
 	z: () => state.views.length && go(...state.views.pop()),
 	m: () => {
+		if (!state.anchor && !state.selected)
+			return complain(new Error("select what to measure from first"), true);
 		state.anchor = state.anchor ? null : state.selected;
+		complain(new Error(state.anchor ? `measuring from ${state.anchor.row.clockName} ${state.anchor.row.label}: select the other end` : ""), true);
 		state.measured = null;
 		later();
 	},
@@ -670,7 +679,10 @@ const keys = {
 	y: () => report() && report().classList.toggle("away"),
 	i: () => addNote(false), v: () => addNote(true), o: () => $("side").querySelector("button")?.focus(),
 	"\\": () => $("only").focus(),
-	"/": () => $("find").focus(), "?": () => $("help").showModal(),
+	"/": () => $("find").focus(), "?": () => {
+		$("help").showModal();
+		$("help").scrollTop = 0; // its button has the focus, and is at the end
+	},
 	Escape: () => {
 		$("message").textContent = "";
 		state.anchor = state.measured = state.place = null;

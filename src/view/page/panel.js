@@ -35,7 +35,7 @@ function selected(state, e) {
 			row(["clock map", duration(map.own(e.tick))], ["", "number"]), row(["what the capture cannot resolve", duration(e.capture)], ["", "number"]),
 			...(map.source > 0 ? [row(["source of its pulses", duration(map.source)], ["", "number"])] : [])));
 	if (m && m.pair)
-		parts.push(heading("Measured"), table(row(["from " + m.from.row.label, duration(m.pair.ns, true)], ["", "number"]),
+		parts.push(heading("Measured"), table(row(["from " + m.from.row.clockName + " " + nameOf(m.from), duration(m.pair.ns, true)], ["", "number"]),
 			row(["", bound(m.pair.bound)], ["", "number"]), row(["", order(m.pair)[0]], ["", order(m.pair)[1]])));
 	if (state.near.length)
 		parts.push(heading("Order of what is near"), table(...state.near.map(n => row([
@@ -72,7 +72,7 @@ function area(state) {
 	if (sums.mean !== undefined)
 		rows.push(row(["mean", number(sums.mean)], ["", "number"]), row(["least", number(sums.least)], ["", "number"]), row(["greatest", number(sums.greatest)], ["", "number"]));
 	if (sums.integral !== undefined)
-		rows.push(row(["times seconds (energy, of watts)", number(sums.integral) + " ± " + sums.integral_bound.toPrecision(2)], ["", "number"]),
+		rows.push(row(["over time (of watts: J)", number(sums.integral) + (sums.bound < 0 || sums.integral_bound === null ? "" : " ± " + sums.integral_bound.toPrecision(2))], ["", "number"]),
 			...(sums.covered < .9999 ? [row(["between readings", (100 * sums.covered).toFixed(2) + " % of it"], ["", "number"])] : []));
 	parts.push(heading(r.label + " between them"), table(...rows));
 	if (sums.bound > 0)
