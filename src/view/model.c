@@ -173,6 +173,7 @@ static int begin(struct model *m, struct cvl_error *err)
 {
 	int rc = 0;
 
+	m->maps++; /* nothing is as it was with those before */
 	m->state = (struct live_state){ .settled = INT64_MIN, .stored = INT64_MIN };
 	if (grows(m->session))
 		rc = live_begin(&m->live, m->session, m->changed, m->ctx, err);

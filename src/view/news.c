@@ -13,7 +13,6 @@ struct news {
 	uint32_t found;
 	int done;       /* percent */
 	uint64_t *last; /* tick + 1 of each stream; 0: nothing was told */
-	size_t n;
 	struct live_state live;
 };
 
@@ -37,7 +36,6 @@ static int begin(struct news *n, const struct model *m, struct cvl_error *err)
 		return cvl_no_memory(err);
 	free(n->last);
 	n->last = last;
-	n->n = m->n;
 	n->begun = true;
 	n->version = m->version;
 	n->maps = 0;

@@ -401,7 +401,10 @@ export class Session {
 		const told = await (await ask("maps", { since: this.maps })).json();
 		this.maps = told.maps;
 		told.clocks.forEach((map, i) => {
-			const clock = this.clocks[i], from = map.knots.length > 1 ? map.knots[0][0] : 0;
+			const clock = this.clocks[i];
+			if (!clock) // it came just now: the next event says so
+				return;
+			const from = map.knots.length > 1 ? map.knots[0][0] : 0;
 			clock.map = clock.map.changed(map);
 			clock.raw = clock.map.raw();
 			for (const [index, stream] of this.streams.entries())
