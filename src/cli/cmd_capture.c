@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli.h"
 #include "json.h"
+#include "uplinkopts.h"
 
 #include <coeval/capture.h>
 
-#include <signal.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 struct capture {
@@ -134,19 +133,6 @@ static int print_result(const struct capture *k, const struct cvl_capture_result
 	return cvl_out_close(&out, NULL) ? 4 : 0;
 }
 
-/* Read signals from a descriptor, so that a capture ends between two steps of its loop. */
-static int catch_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct capture k = { .opts = { .session = "session",
@@ -169,7 +155,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 		k.opts.name = k.host;
 	}
 	progress_init(&k.progress, k.opts.session);
-	rc = cvl_capture_run(&k.opts, catch_signals(), &result, &err);
+	rc = cvl_capture_run(&k.opts, cli_stop_fd(), &result, &err);
 	progress_clear(&k.progress);
 	/* nothing to report for a refused capture */
 	if ((!rc || result.bytes || result.edges) && result.clocks && print_result(&k, &result) &&

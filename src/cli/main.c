@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <string.h>
 
-extern const struct verb verb_capture, verb_import, verb_decode, verb_sim, verb_demo, verb_sync,
+extern const struct verb verb_capture, verb_send, verb_collect, verb_import, verb_decode, verb_sim, verb_demo, verb_sync,
 	verb_info, verb_show, verb_export, verb_report, verb_session, verb_check, verb_calls,
 	verb_power, verb_precision, verb_task, verb_flow, verb_doctor, verb_control, verb_view;
 /* For shells and for the build: undocumented. */
@@ -22,7 +22,7 @@ static const struct verb verb_help = {
 };
 
 const struct verb *const verbs[] = {
-	&verb_capture,   &verb_import,  &verb_decode, &verb_sim,    &verb_demo,
+	&verb_capture,   &verb_send,    &verb_collect, &verb_import, &verb_decode, &verb_sim, &verb_demo,
 	&verb_sync,      &verb_info,    &verb_view,   &verb_show,   &verb_export,
 	&verb_report,    &verb_session, &verb_check,  &verb_calls,  &verb_power,
 	&verb_precision, &verb_task,    &verb_flow,   &verb_doctor, &verb_control,

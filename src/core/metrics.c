@@ -23,6 +23,12 @@ static const struct {
 	[METRIC_WATERMARK] = { "watermark_seconds", "gauge",
 			       "time on the timeline up to which the clock is stored" },
 	[METRIC_DISK] = { "disk_free_bytes", "gauge", "room left for the session" },
+	[METRIC_STORED] = { "stored_bytes_total", "counter", "bytes of packets stored durably" },
+	[METRIC_BACKLOG] = { "backlog_bytes", "gauge", "bytes of packets that a node has yet to hand over" },
+	[METRIC_HEARD] = { "silent_seconds", "gauge", "time since a node was heard last" },
+	[METRIC_AGAIN] = { "packets_again_total", "counter", "packets that came again" },
+	[METRIC_CONFLICTS] = { "conflicts_total", "counter",
+			       "packets that contradict stored ones, and were kept apart" },
 };
 
 void metric_head(struct cvl_out *o, enum metric m)
@@ -44,18 +50,29 @@ static void put_label(struct cvl_out *o, const char *text)
 	}
 }
 
-void metric_value(struct cvl_out *o, enum metric m, const char *clock, double value)
+static void put_value(struct cvl_out *o, enum metric m, const char *label, const char *name,
+		      double value)
 {
 	cvl_out_printf(o, "coeval_%s", metrics[m].name);
-	if (clock) {
-		cvl_out_text(o, "{clock=\"");
-		put_label(o, clock);
+	if (name) {
+		cvl_out_printf(o, "{%s=\"", label);
+		put_label(o, name);
 		cvl_out_text(o, "\"}");
 	}
 	if (value - value == 0)
 		cvl_out_printf(o, " %.15g\n", value);
 	else
 		cvl_out_text(o, " NaN\n");
+}
+
+void metric_value(struct cvl_out *o, enum metric m, const char *clock, double value)
+{
+	put_value(o, m, "clock", clock, value);
+}
+
+void metric_node(struct cvl_out *o, enum metric m, const char *node, double value)
+{
+	put_value(o, m, "node", node, value);
 }
 
 void metric_disk(struct cvl_out *o, const char *path)

@@ -18,12 +18,20 @@ enum metric {
 	METRIC_BOUND,
 	METRIC_WATERMARK,
 	METRIC_DISK,
+	METRIC_STORED,
+	METRIC_BACKLOG,
+	METRIC_HEARD,
+	METRIC_AGAIN,
+	METRIC_CONFLICTS,
 };
 
 /** What is said of a metric before its values. */
 void metric_head(struct cvl_out *o, enum metric m);
 /** A value, of clock @clock or, if that is NULL, of all. */
 void metric_value(struct cvl_out *o, enum metric m, const char *clock, double value);
+
+/** The same of node @node. */
+void metric_node(struct cvl_out *o, enum metric m, const char *node, double value);
 
 /** METRIC_DISK of the file system of @path, if it can be told. */
 void metric_disk(struct cvl_out *o, const char *path);

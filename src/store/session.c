@@ -35,6 +35,8 @@ void session_entry_free(struct session_entry *e)
 {
 	cvl_writer_abandon(e->writer);
 	cvl_packets_close(e->packets, NULL);
+	if (e->held_lock)
+		close(e->held_lock - 1);
 	free(e->name);
 	free(e->clock);
 	free(e->node);

@@ -24,6 +24,7 @@ struct session_entry {
 	struct cvl_writer *writer;   /* while it is being written */
 	struct cvl_packets *packets; /* the same for a trace stored packet by packet */
 	struct stored stored;        /* once finished */
+	int held_lock; /* of a mirror that has ended, until that is saved: a descriptor + 1, or 0 */
 	int epoch_before;            /* index of the epoch before it, or -1 */
 };
 
@@ -88,6 +89,9 @@ typedef json_t *session_reader(const char *path, const char *kind, int version,
 /** Fill @s, which is new, from session.json at @path. */
 int session_load(struct cvl_session *s, const char *path, session_reader *read_file,
 		 struct cvl_error *err);
+
+/** A clock as in that file; the caller's. NULL when out of memory. */
+json_t *session_clock_json(const struct cvl_session *s, const struct session_entry *e);
 
 /** Nothing is written for one beside another. */
 int session_save(struct cvl_session *s, struct cvl_error *err);

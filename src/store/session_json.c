@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static json_t *clock_json(const struct cvl_session *s, const struct session_entry *e)
+json_t *session_clock_json(const struct cvl_session *s, const struct session_entry *e)
 {
 	const struct cvl_clock *c = &e->pub;
 	json_t *stored = stored_json(&e->stored), *j;
@@ -46,7 +46,7 @@ int session_save(struct cvl_session *s, struct cvl_error *err)
 		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", s->path);
 	}
 	for (size_t i = 0; i < s->n; i++)
-		json_array_append_new(list, clock_json(s, &s->clock[i]));
+		json_array_append_new(list, session_clock_json(s, &s->clock[i]));
 	if (json_array_size(list) != s->n) {
 		json_decref(list);
 		return cvl_no_memory(err);

@@ -86,6 +86,20 @@ int stored_look(struct stored *st, const char *trace, struct cvl_error *err)
 	return cvl_no_memory(err);
 }
 
+bool stored_same_files(const struct stored *a, const struct stored *b)
+{
+	for (size_t i = 0; i < a->n; i++) {
+		size_t k = 0;
+
+		while (k < b->n && (strcmp(a->file[i].name, b->file[k].name) != 0 ||
+				    a->file[i].bytes != b->file[k].bytes))
+			k++;
+		if (k == b->n)
+			return false;
+	}
+	return a->n == b->n;
+}
+
 /* ---- as JSON ---- */
 
 json_t *stored_json(const struct stored *st)

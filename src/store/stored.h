@@ -37,6 +37,9 @@ int stored_take(struct stored *st, const struct cvl_stored *sum);
 /** Set @st to the files now in directory @trace. CVL_E_NOMEM, or as cvl_fail_errno(). */
 int stored_look(struct stored *st, const char *trace, struct cvl_error *err);
 
+/** Whether both name the same files, of the same sizes. */
+bool stored_same_files(const struct stored *a, const struct stored *b);
+
 /** NULL if nothing is known, or when out of memory. */
 json_t *stored_json(const struct stored *st);
 /** The inverse; @j may be NULL. CVL_E_SYNTAX without a message, CVL_E_NOMEM. */

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/** Options of the verbs that carry packets between machines. */
+#ifndef CLI_UPLINKOPTS_H
+#define CLI_UPLINKOPTS_H
+
+#include <coeval/uplink.h>
+
+#include "cli.h"
+
+/** Over struct cvl_uplink_opts: --server, --testbed, --key, --ca. */
+extern const struct cli_option uplink_options[];
+
+#define UPLINK_OPTIONS(offset)                                                \
+	{                                                                     \
+		.kind = OPTION_GROUP, .at = (offset), .group = uplink_options \
+	}
+
+/** For an option's row: a size ("64KiB", "2G", "500 MB") into a uint64_t of bytes. */
+int take_size(const struct verb *verb, void *to, char *text);
+
+/** What an uplink tells; its context is a struct progress. */
+void uplink_tell(void *progress, bool problem, const char *text);
+
+/** Take SIGINT, SIGTERM and SIGHUP by a descriptor that they make readable. */
+int cli_stop_fd(void);
+
+#endif

@@ -1,0 +1,883 @@
+/* SPDX-License-Identifier: MIT */
+#include "uplink/nats.h"
+
+#ifdef HAVE_NATS
+
+#include <nats/nats.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <coeval/array.h>
+#include <coeval/files.h>
+
+#include "uplink/nkey.h"
+#include "uplink/protocol.h"
+
+#define ACK_MS 2000        /* a publish without an answer is lost */
+#define REQUEST_MS 3000    /* what the collector asks of the server */
+#define QUEUED_MAX (16 << 20) /* bytes of messages that wait for the collector */
+#define ADMIN_MS 1000      /* between looks after the stream */
+#define CLOSE_MS 3000
+#define PING_MS 5000
+#define SUBJECT_MAX 512
+#define KEY_MAX 16384
+
+/* What waits to be taken. */
+struct item {
+	struct item *next;
+	enum carrier_kind kind;
+	enum carrier_topic topic;
+	bool full;
+	uint64_t ticket;
+	natsMsg *msg; /* or NULL */
+	char text[];  /* for the user */
+};
+
+struct pending {
+	natsMsg *msg;
+	uint64_t ticket;
+};
+
+/* A subscription of the collector's. */
+struct feed {
+	struct feed *next;
+	struct nats_carrier *c;
+	uint64_t generation;
+};
+
+struct nats_carrier {
+	struct carrier pub;
+	char *testbed, *node, *url;
+	char key[NKEY_SEED_TEXT];
+	unsigned shard, replicas;
+	uint64_t stream_bytes;
+	char stream[2 * UPLINK_NAME_MAX];
+	natsConnection *nc;
+	jsCtx *js;
+	int wake; /* eventfd: the queue is not empty */
+
+	pthread_mutex_t lock; /* of all below */
+	pthread_cond_t change;
+	struct item *first, **last, *taken;
+	size_t queued; /* bytes */
+	bool closing, closed;
+	unsigned running; /* callbacks of subscriptions may still come */
+	struct pending *pending;
+	size_t n_pending, pending_room;
+	char refusal[200]; /* the last problem told: not again and again */
+
+	/* of the collector */
+	pthread_t admin;
+	bool has_admin, subscribe, nudged;
+	struct feed *feeds;
+	natsSubscription *sub, *asks, *lives, *haves;
+	uint64_t generation; /* of the subscription */
+	uint64_t seen, done; /* numbers of messages, of this generation */
+	char subject[SUBJECT_MAX], name[UPLINK_NAME_MAX * 3 + 1], clock[UPLINK_NAME_MAX * 3 + 1];
+};
+
+static const char *const topics[] = {
+	[CARRIER_ASK] = "ask",
+	[CARRIER_LIVE] = "live",
+	[CARRIER_HAVE] = "have",
+};
+
+/* ---- the queue ---- */
+
+static struct item *new_item(enum carrier_kind kind, natsMsg *msg, const char *text)
+{
+	const size_t n = text ? strlen(text) + 1 : 1;
+	struct item *i = malloc(sizeof(*i) + n);
+
+	if (!i)
+		return NULL;
+	*i = (struct item){ .kind = kind, .msg = msg };
+	memcpy(i->text, text ? text : "", n);
+	return i;
+}
+
+static size_t bytes_of(const struct item *i)
+{
+	return i->msg ? (size_t)natsMsg_GetDataLength(i->msg) : 0;
+}
+
+/* Under the lock. Takes @i, which may be NULL: then what it had to say is lost. */
+static void put(struct nats_carrier *c, struct item *i)
+{
+	const uint64_t one = 1;
+
+	if (!i)
+		return;
+	*c->last = i;
+	c->last = &i->next;
+	c->queued += bytes_of(i);
+	if (write(c->wake, &one, sizeof(one)) < 0)
+		return; /* it counts beyond 2^64: readable as it is */
+}
+
+static void tell(struct nats_carrier *c, const char *text)
+{
+	pthread_mutex_lock(&c->lock);
+	if (strcmp(c->refusal, text) != 0) {
+		snprintf(c->refusal, sizeof(c->refusal), "%s", text);
+		put(c, new_item(CARRIER_PROBLEM, NULL, text));
+	}
+	pthread_mutex_unlock(&c->lock);
+}
+
+static void free_item(struct item *i)
+{
+	if (i && i->msg)
+		natsMsg_Destroy(i->msg);
+	free(i);
+}
+
+/* ---- names as parts of subjects: what is no letter, digit, '-' or '_' becomes =XX ---- */
+
+static bool put_token(char *out, size_t size, const char *name)
+{
+	size_t n = 0;
+
+	for (; *name; name++) {
+		const char one[2] = { *name };
+
+		if (n + 4 > size)
+			return false;
+		if (uplink_is_name(one))
+			out[n++] = *name;
+		else
+			n += (size_t)snprintf(out + n, 4, "=%02X", (unsigned char)*name);
+	}
+	out[n] = '\0';
+	return n > 0;
+}
+
+/* The inverse of the token that begins at @text, and ends at a '.' or its end. */
+static const char *take_token(char *out, size_t size, const char *text)
+{
+	size_t n = 0;
+
+	for (; *text && *text != '.'; text++) {
+		char c = *text;
+		unsigned hex;
+
+		if (n + 1 >= size)
+			return NULL;
+		if (c == '=') {
+			if (!text[1] || !text[2] || sscanf(text + 1, "%2X", &hex) != 1 || !hex)
+				return NULL;
+			c = (char)hex;
+			text += 2;
+		}
+		out[n++] = c;
+	}
+	out[n] = '\0';
+	return n ? text + (*text == '.') : NULL;
+}
+
+/* ---- callbacks, in libnats' threads ---- */
+
+static void on_message(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *closure)
+{
+	const struct feed *feed = closure;
+	struct nats_carrier *c = feed->c;
+	struct item *i = new_item(CARRIER_MESSAGE, msg, NULL);
+
+	(void)nc;
+	(void)sub;
+	pthread_mutex_lock(&c->lock);
+	while (c->queued > QUEUED_MAX && !c->closing)
+		pthread_cond_wait(&c->change, &c->lock);
+	/* those of a former subscription come again */
+	if (!i || c->closing || feed->generation != c->generation) {
+		free_item(i);
+		if (!i)
+			natsMsg_Destroy(msg);
+	} else {
+		i->ticket = c->generation << 40 | (natsMsg_GetSequence(msg) & 0xffffffffff);
+		c->seen = natsMsg_GetSequence(msg);
+		put(c, i);
+	}
+	pthread_mutex_unlock(&c->lock);
+}
+
+static void on_told(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *closure)
+{
+	struct nats_carrier *c = closure;
+	struct item *i = new_item(CARRIER_TOLD, msg, NULL);
+
+	(void)nc;
+	pthread_mutex_lock(&c->lock);
+	if (!i || c->closing) {
+		free_item(i);
+		if (!i)
+			natsMsg_Destroy(msg);
+	} else {
+		i->topic = sub == c->asks  ? CARRIER_ASK :
+			   sub == c->lives ? CARRIER_LIVE :
+					     CARRIER_HAVE;
+		put(c, i);
+	}
+	pthread_mutex_unlock(&c->lock);
+}
+
+static void on_complete(void *closure)
+{
+	struct nats_carrier *c = closure;
+
+	pthread_mutex_lock(&c->lock);
+	c->running--;
+	pthread_cond_broadcast(&c->change);
+	pthread_mutex_unlock(&c->lock);
+}
+
+static void on_connected(natsConnection *nc, void *closure)
+{
+	struct nats_carrier *c = closure;
+
+	(void)nc;
+	pthread_mutex_lock(&c->lock);
+	c->subscribe = c->nudged = true;
+	c->refusal[0] = '\0';
+	put(c, new_item(CARRIER_READY, NULL, NULL));
+	pthread_cond_broadcast(&c->change);
+	pthread_mutex_unlock(&c->lock);
+}
+
+static void on_gone(natsConnection *nc, void *closure)
+{
+	struct nats_carrier *c = closure;
+
+	(void)nc;
+	pthread_mutex_lock(&c->lock);
+	put(c, new_item(CARRIER_GONE, NULL, NULL));
+	pthread_mutex_unlock(&c->lock);
+}
+
+static void on_closed(natsConnection *nc, void *closure)
+{
+	struct nats_carrier *c = closure;
+	const char *text = NULL;
+
+	if (natsConnection_GetLastError(nc, &text) != NATS_OK && text && *text)
+		tell(c, text);
+	pthread_mutex_lock(&c->lock);
+	c->closed = true;
+	pthread_cond_broadcast(&c->change);
+	pthread_mutex_unlock(&c->lock);
+}
+
+/* What the server says of its own accord: above all, that something is not permitted. */
+static void on_error(natsConnection *nc, natsSubscription *sub, natsStatus status, void *closure)
+{
+	const char *text = NULL;
+	char line[300];
+
+	(void)sub;
+	if (status == NATS_SLOW_CONSUMER || status == NATS_MISSED_HEARTBEAT ||
+	    status == NATS_MISMATCH)
+		return; /* what was missed comes again */
+	natsConnection_GetLastError(nc, &text);
+	if (!text || !*text)
+		text = natsStatus_GetText(status);
+	if (strcasestr(text, "permissions violation"))
+		snprintf(line, sizeof(line),
+			 "the server does not permit it: %.200s; check the key of this node", text);
+	else
+		snprintf(line, sizeof(line), "the server says: %.250s", text);
+	tell(closure, line);
+}
+
+static void on_ack(jsCtx *js, natsMsg *msg, jsPubAck *ack, jsPubAckErr *bad, void *closure)
+{
+	struct nats_carrier *c = closure;
+	struct item *i = new_item(ack && !bad ? CARRIER_TAKEN : CARRIER_REFUSED, NULL,
+				  bad && bad->ErrText ? bad->ErrText : "no answer");
+	size_t k = 0;
+
+	(void)js;
+	pthread_mutex_lock(&c->lock);
+	while (k < c->n_pending && c->pending[k].msg != msg)
+		k++;
+	if (k < c->n_pending && i) {
+		i->ticket = c->pending[k].ticket;
+		i->full = bad && (bad->ErrCode == JSStreamStoreFailedErr ||
+				  bad->ErrCode == JSInsufficientResourcesErr ||
+				  bad->ErrCode == JSStorageResourcesExceededErr);
+		put(c, i);
+		i = NULL;
+	}
+	if (k < c->n_pending)
+		c->pending[k] = c->pending[--c->n_pending];
+	pthread_mutex_unlock(&c->lock);
+	free(i);
+	natsMsg_Destroy(msg);
+}
+
+static natsStatus on_nonce(char **text, unsigned char **signature, int *n, const char *nonce,
+			   void *closure)
+{
+	const struct nats_carrier *c = closure;
+
+	*text = NULL;
+	return nats_Sign(c->key, nonce, signature, n);
+}
+
+/* ---- the collector's stream, in a thread of its own ---- */
+
+static bool stream_exists(struct nats_carrier *c, uint64_t *last)
+{
+	char subject[SUBJECT_MAX], text[400];
+	const char *subjects[] = { subject };
+	jsStreamConfig config;
+	jsStreamInfo *info = NULL;
+	jsErrCode code = 0;
+	natsStatus rc = js_GetStreamInfo(&info, c->js, c->stream, NULL, &code);
+
+	if (rc == NATS_NOT_FOUND) {
+		jsStreamConfig_Init(&config);
+		snprintf(subject, sizeof(subject), "cvl.%s.%u.pkt.>", c->testbed, c->shard);
+		config.Name = c->stream;
+		config.Description = "packets of Coeval's nodes that their collector has not stored yet";
+		config.Subjects = subjects;
+		config.SubjectsLen = 1;
+		config.Retention = js_LimitsPolicy;
+		config.Storage = js_FileStorage;
+		config.Discard = js_DiscardNew;
+		config.MaxBytes = (int64_t)c->stream_bytes;
+		config.Replicas = c->replicas;
+		/* resent packets must not be swallowed as duplicates: the collector knows them */
+		config.Duplicates = 100000000;
+		rc = js_AddStream(&info, c->js, &config, NULL, &code);
+	}
+	if (rc != NATS_OK) {
+		snprintf(text, sizeof(text), "stream %s: %s%s", c->stream,
+			 code == JSNotEnabledErr || code == JSNotEnabledForAccountErr || rc == NATS_NO_RESPONDERS ?
+				 "JetStream is not enabled on the server; start it with -js" :
+			 code == JSStorageResourcesExceededErr || code == JSInsufficientResourcesErr ?
+				 "the server has less room for it; see --stream-size" :
+				 natsStatus_GetText(rc),
+			 "");
+		tell(c, text);
+		return false;
+	}
+	*last = info->State.LastSeq;
+	jsStreamInfo_Destroy(info);
+	return true;
+}
+
+static void unsubscribe(struct nats_carrier *c)
+{
+	natsSubscription *sub;
+
+	pthread_mutex_lock(&c->lock);
+	sub = c->sub;
+	c->sub = NULL;
+	pthread_mutex_unlock(&c->lock);
+	natsSubscription_Destroy(sub);
+}
+
+/*
+ * From the first message that there is: a place in the stream means nothing once the server was away,
+ * and may have forgotten some.
+ */
+static void subscribe(struct nats_carrier *c)
+{
+	struct feed *feed = malloc(sizeof(*feed));
+	natsSubscription *sub = NULL;
+	jsSubOptions opts;
+	char subject[SUBJECT_MAX];
+	jsErrCode code = 0;
+	natsStatus rc;
+
+	unsubscribe(c);
+	if (!feed)
+		return;
+	jsSubOptions_Init(&opts);
+	opts.Stream = c->stream;
+	opts.Ordered = true;
+	snprintf(subject, sizeof(subject), "cvl.%s.%u.pkt.>", c->testbed, c->shard);
+	pthread_mutex_lock(&c->lock);
+	*feed = (struct feed){ c->feeds, c, ++c->generation };
+	c->feeds = feed;
+	c->seen = c->done = 0;
+	c->subscribe = false;
+	pthread_mutex_unlock(&c->lock);
+	rc = js_Subscribe(&sub, c->js, subject, on_message, feed, NULL, &opts, &code);
+	if (rc == NATS_OK && natsSubscription_SetOnCompleteCB(sub, on_complete, c) == NATS_OK) {
+		natsSubscription_SetPendingLimits(sub, -1, -1);
+		pthread_mutex_lock(&c->lock);
+		c->running++;
+		c->sub = sub;
+		pthread_mutex_unlock(&c->lock);
+		return;
+	}
+	natsSubscription_Destroy(sub);
+	pthread_mutex_lock(&c->lock);
+	c->subscribe = true; /* again */
+	pthread_mutex_unlock(&c->lock);
+}
+
+static void purge(struct nats_carrier *c, uint64_t upto)
+{
+	jsOptions opts;
+
+	jsOptions_Init(&opts);
+	opts.Wait = REQUEST_MS;
+	opts.Stream.Purge.Sequence = upto + 1;
+	js_PurgeStream(c->js, c->stream, &opts, NULL);
+}
+
+/* By the clock, not by messages: into a full stream none come. */
+static void look_after(struct nats_carrier *c, uint64_t *purged, uint64_t *generation)
+{
+	uint64_t last = 0, done, seen;
+	bool again;
+
+	if (natsConnection_Status(c->nc) != NATS_CONN_STATUS_CONNECTED || !stream_exists(c, &last))
+		return;
+	pthread_mutex_lock(&c->lock);
+	again = c->subscribe || !c->sub || last < c->seen;
+	pthread_mutex_unlock(&c->lock);
+	if (again)
+		subscribe(c);
+	pthread_mutex_lock(&c->lock);
+	done = c->done;
+	seen = c->generation;
+	pthread_mutex_unlock(&c->lock);
+	if (done && (done != *purged || seen != *generation))
+		purge(c, done);
+	*purged = done;
+	*generation = seen;
+}
+
+static void *administer(void *closure)
+{
+	struct nats_carrier *c = closure;
+	uint64_t purged = 0, generation = 0;
+
+	pthread_mutex_lock(&c->lock);
+	while (!c->closing) {
+		struct timespec until;
+
+		pthread_mutex_unlock(&c->lock);
+		look_after(c, &purged, &generation);
+		pthread_mutex_lock(&c->lock);
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_sec += ADMIN_MS / 1000;
+		while (!c->closing && !c->nudged &&
+		       !pthread_cond_timedwait(&c->change, &c->lock, &until))
+			;
+		c->nudged = false;
+	}
+	pthread_mutex_unlock(&c->lock);
+	nats_ReleaseThreadMemory();
+	return NULL;
+}
+
+/* ---- operations ---- */
+
+static bool connected(const struct nats_carrier *c)
+{
+	return c->nc && natsConnection_Status(c->nc) == NATS_CONN_STATUS_CONNECTED;
+}
+
+static bool nats_send(struct carrier *carrier, const char *clock, const void *body, size_t n,
+		      uint64_t ticket)
+{
+	struct nats_carrier *c = (struct nats_carrier *)carrier;
+	char token[UPLINK_NAME_MAX * 9 + 4], subject[SUBJECT_MAX + sizeof(token)];
+	jsPubOptions opts;
+	natsMsg *msg = NULL;
+	natsStatus rc;
+
+	/* while it is not, libnats would take messages into a buffer and lose them */
+	if (!connected(c) || !put_token(token, sizeof(token), clock))
+		return false;
+	snprintf(subject, sizeof(subject), "cvl.%s.%u.pkt.%s.%s", c->testbed, c->shard, c->node,
+		 token);
+	if (natsMsg_Create(&msg, subject, NULL, body, (int)n) != NATS_OK)
+		return false;
+	jsPubOptions_Init(&opts);
+	opts.MaxWait = ACK_MS;
+	pthread_mutex_lock(&c->lock);
+	if (cvl_room(&c->pending, c->n_pending, &c->pending_room, sizeof(*c->pending))) {
+		pthread_mutex_unlock(&c->lock);
+		natsMsg_Destroy(msg);
+		return false;
+	}
+	c->pending[c->n_pending++] = (struct pending){ msg, ticket };
+	pthread_mutex_unlock(&c->lock);
+	rc = js_PublishMsgAsync(c->js, &msg, &opts);
+	if (rc == NATS_OK)
+		return true;
+	pthread_mutex_lock(&c->lock);
+	for (size_t k = 0; k < c->n_pending; k++)
+		if (c->pending[k].msg == msg) {
+			c->pending[k] = c->pending[--c->n_pending];
+			break;
+		}
+	pthread_mutex_unlock(&c->lock);
+	natsMsg_Destroy(msg);
+	return false;
+}
+
+static bool nats_tell(struct carrier *carrier, const char *node, enum carrier_topic topic,
+		      const void *body, size_t n)
+{
+	struct nats_carrier *c = (struct nats_carrier *)carrier;
+	char subject[SUBJECT_MAX];
+
+	if (!connected(c))
+		return false;
+	snprintf(subject, sizeof(subject), "cvl.%s.%s.%s", c->testbed, topics[topic],
+		 node ? node : c->node);
+	return natsConnection_Publish(c->nc, subject, body, (int)n) == NATS_OK;
+}
+
+/* Fill in who sent what is taken. False: it has no name that can be. */
+static bool name_it(struct nats_carrier *c, struct carrier_event *e)
+{
+	const char *at = natsMsg_GetSubject(c->taken->msg);
+	size_t skip = 4 + strlen(c->testbed) + 1; /* "cvl.TESTBED." */
+	char word[16];
+
+	at = strlen(at) > skip ? at + skip : NULL;
+	if (at && e->kind == CARRIER_MESSAGE)
+		at = take_token(word, sizeof(word), at); /* the shard */
+	at = at ? take_token(word, sizeof(word), at) : NULL;
+	at = at ? take_token(c->name, sizeof(c->name), at) : NULL;
+	if (!at || !uplink_is_name(c->name))
+		return false;
+	e->node = c->name;
+	if (e->kind == CARRIER_MESSAGE) {
+		at = take_token(c->clock, sizeof(c->clock), at);
+		e->clock = c->clock;
+	}
+	return at && !*at;
+}
+
+static bool nats_next(struct carrier *carrier, struct carrier_event *e)
+{
+	struct nats_carrier *c = (struct nats_carrier *)carrier;
+	struct item *i;
+	uint64_t count;
+
+	do {
+		pthread_mutex_lock(&c->lock);
+		free_item(c->taken);
+		i = c->taken = c->first;
+		if (i) {
+			c->first = i->next;
+			c->queued -= bytes_of(i);
+			if (!c->first)
+				c->last = &c->first;
+			pthread_cond_broadcast(&c->change);
+		} else if (read(c->wake, &count, sizeof(count)) < 0) {
+			count = 0; /* nothing was put since */
+		}
+		pthread_mutex_unlock(&c->lock);
+		if (!i)
+			return false;
+		*e = (struct carrier_event){
+			.kind = i->kind,
+			.topic = i->topic,
+			.ticket = i->ticket,
+			.full = i->full,
+			.text = i->text,
+		};
+		if (i->msg) {
+			e->body = natsMsg_GetData(i->msg);
+			e->n = (size_t)natsMsg_GetDataLength(i->msg);
+		}
+	} while (i->msg && !name_it(c, e));
+	return true;
+}
+
+static void nats_forget(struct carrier *carrier, uint64_t ticket)
+{
+	struct nats_carrier *c = (struct nats_carrier *)carrier;
+
+	pthread_mutex_lock(&c->lock);
+	if (ticket >> 40 == c->generation && (ticket & 0xffffffffff) > c->done)
+		c->done = ticket & 0xffffffffff;
+	pthread_mutex_unlock(&c->lock);
+}
+
+static void nats_shard(struct carrier *carrier, unsigned shard)
+{
+	((struct nats_carrier *)carrier)->shard = shard;
+}
+
+static size_t nats_largest(const struct carrier *carrier)
+{
+	const struct nats_carrier *c = (const struct nats_carrier *)carrier;
+
+	return connected(c) ? (size_t)natsConnection_GetMaxPayload(c->nc) : 0;
+}
+
+static int nats_fd(const struct carrier *carrier)
+{
+	return ((const struct nats_carrier *)carrier)->wake;
+}
+
+static void nats_flush(struct carrier *carrier, int timeout_ms)
+{
+	struct nats_carrier *c = (struct nats_carrier *)carrier;
+
+	if (connected(c))
+		natsConnection_FlushTimeout(c->nc, timeout_ms);
+}
+
+/* Wait for libnats' threads to be done with @c. False: they are not, and it must stay. */
+static bool let_go(struct nats_carrier *c)
+{
+	struct timespec until;
+	bool done;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += CLOSE_MS / 1000;
+	pthread_mutex_lock(&c->lock);
+	while ((!c->closed && c->nc) || c->running)
+		if (pthread_cond_timedwait(&c->change, &c->lock, &until))
+			break;
+	done = (c->closed || !c->nc) && !c->running;
+	pthread_mutex_unlock(&c->lock);
+	return done;
+}
+
+static void nats_close(struct carrier *carrier)
+{
+	struct nats_carrier *c = (struct nats_carrier *)carrier;
+	struct item *next;
+
+	pthread_mutex_lock(&c->lock);
+	c->closing = true;
+	pthread_cond_broadcast(&c->change);
+	pthread_mutex_unlock(&c->lock);
+	if (c->has_admin)
+		pthread_join(c->admin, NULL);
+	unsubscribe(c);
+	natsSubscription_Destroy(c->asks);
+	natsSubscription_Destroy(c->lives);
+	natsSubscription_Destroy(c->haves);
+	if (c->nc)
+		natsConnection_Close(c->nc);
+	if (!let_go(c))
+		return;
+	jsCtx_Destroy(c->js);
+	natsConnection_Destroy(c->nc);
+	for (struct item *i = c->first; i; i = next) {
+		next = i->next;
+		free_item(i);
+	}
+	free_item(c->taken);
+	for (struct feed *f = c->feeds, *after; f; f = after) {
+		after = f->next;
+		free(f);
+	}
+	pthread_mutex_destroy(&c->lock);
+	pthread_cond_destroy(&c->change);
+	if (c->wake >= 0)
+		close(c->wake);
+	free(c->pending);
+	free(c->testbed);
+	free(c->node);
+	free(c->url);
+	free(c);
+}
+
+static const struct carrier_ops nats_ops = {
+	.send = nats_send,
+	.tell = nats_tell,
+	.next = nats_next,
+	.forget = nats_forget,
+	.shard = nats_shard,
+	.largest = nats_largest,
+	.fd = nats_fd,
+	.flush = nats_flush,
+	.close = nats_close,
+};
+
+/* ---- opening ---- */
+
+/* A file with a seed alone, or a creds file. */
+static int take_key(struct nats_carrier *c, natsOptions *opts, const char *path,
+		    struct cvl_error *err)
+{
+	char public[NKEY_PUBLIC_TEXT], *text;
+	size_t n;
+	natsStatus rc;
+
+	text = cvl_read_whole(path, KEY_MAX, &n, err);
+	if (!text)
+		return err ? (int)err->code : CVL_E_IO;
+	n = strcspn(text, " \t\r\n");
+	if (strstr(text, "-----BEGIN NATS USER JWT-----")) {
+		rc = natsOptions_SetUserCredentialsFromFiles(opts, path, NULL);
+	} else {
+		text[n] = '\0';
+		if (n >= sizeof(c->key) || !nkey_public(text, public)) {
+			free(text);
+			return cvl_fail(err, CVL_E_SYNTAX, 0,
+					"%s:0: neither a user's nkey seed (SU...) nor a creds file",
+					path);
+		}
+		memcpy(c->key, text, n + 1);
+		rc = natsOptions_SetNKey(opts, public, on_nonce, c);
+	}
+	explicit_bzero(text, strlen(text));
+	free(text);
+	return rc == NATS_OK ? 0 :
+			       cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s: %s", path,
+					natsStatus_GetText(rc));
+}
+
+static int set_options(struct nats_carrier *c, natsOptions *o, const struct nats_opts *opts,
+		       struct cvl_error *err)
+{
+	const char *urls[16];
+	char inbox[2 * UPLINK_NAME_MAX];
+	int n = 0, rc = 0;
+	natsStatus s;
+
+	for (char *save, *u = strtok_r(c->url, ",", &save); u && n < 16; u = strtok_r(NULL, ",", &save))
+		urls[n++] = u;
+	/* each its own, so that nobody reads another's answers */
+	snprintf(inbox, sizeof(inbox), "_INBOX_%s", opts->node ? opts->node : "collector");
+	s = natsOptions_SetServers(o, urls, n);
+	s = s ? s : natsOptions_SetName(o, opts->node ? opts->node : "coeval collect");
+	s = s ? s : natsOptions_SetCustomInboxPrefix(o, inbox);
+	s = s ? s : natsOptions_SetMaxReconnect(o, -1);
+	s = s ? s : natsOptions_SetReconnectWait(o, 500);
+	s = s ? s : natsOptions_SetReconnectJitter(o, 500, 1500);
+	s = s ? s : natsOptions_SetPingInterval(o, PING_MS);
+	s = s ? s : natsOptions_SetMaxPingsOut(o, 2);
+	s = s ? s : natsOptions_SetRetryOnFailedConnect(o, true, on_connected, c);
+	s = s ? s : natsOptions_SetReconnectedCB(o, on_connected, c);
+	s = s ? s : natsOptions_SetDisconnectedCB(o, on_gone, c);
+	s = s ? s : natsOptions_SetClosedCB(o, on_closed, c);
+	s = s ? s : natsOptions_SetErrorHandler(o, on_error, c);
+	if (!s && opts->ca) {
+		s = natsOptions_SetSecure(o, true);
+		s = s ? s : natsOptions_LoadCATrustedCertificates(o, opts->ca);
+		if (s)
+			return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
+					"%s: no certificates can be read from it", opts->ca);
+	}
+	if (s)
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: %s", opts->url,
+				natsStatus_GetText(s));
+	if (opts->key)
+		rc = take_key(c, o, opts->key, err);
+	return rc;
+}
+
+static int connect_it(struct nats_carrier *c, natsOptions *o, const char *url,
+		      struct cvl_error *err)
+{
+	jsOptions js;
+	natsStatus s = natsConnection_Connect(&c->nc, o);
+
+	if (s == NATS_OK)
+		on_connected(c->nc, c);
+	else if (s != NATS_NOT_YET_CONNECTED)
+		return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s: %s", url,
+				s == NATS_CONNECTION_AUTH_FAILED || s == NATS_NOT_PERMITTED ?
+					"the server does not accept this key; see --key" :
+				s == NATS_SSL_ERROR || s == NATS_SECURE_CONNECTION_REQUIRED || s == NATS_SECURE_CONNECTION_WANTED ?
+					"no secure connection; see --ca" :
+					natsStatus_GetText(s));
+	jsOptions_Init(&js);
+	js.Wait = REQUEST_MS;
+	js.PublishAsync.AckHandler = on_ack;
+	js.PublishAsync.AckHandlerClosure = c;
+	js.PublishAsync.MaxPending = 1 << 20; /* the window is the sender's */
+	s = natsConnection_JetStream(&c->js, c->nc, &js);
+	return s == NATS_OK ? 0 :
+			      cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: %s", url,
+				       natsStatus_GetText(s));
+}
+
+static natsStatus listen_to(struct nats_carrier *c, natsSubscription **sub,
+			    enum carrier_topic topic, const char *node)
+{
+	char subject[SUBJECT_MAX];
+	natsStatus s;
+
+	snprintf(subject, sizeof(subject), "cvl.%s.%s.%s", c->testbed, topics[topic], node);
+	s = natsConnection_Subscribe(sub, c->nc, subject, on_told, c);
+	s = s ? s : natsSubscription_SetOnCompleteCB(*sub, on_complete, c);
+	if (!s) {
+		pthread_mutex_lock(&c->lock);
+		c->running++;
+		pthread_mutex_unlock(&c->lock);
+	}
+	return s;
+}
+
+int nats_carrier_open(struct carrier **out, const struct nats_opts *opts, struct cvl_error *err)
+{
+	struct nats_carrier *c = calloc(1, sizeof(*c));
+	natsOptions *o = NULL;
+	natsStatus s = NATS_OK;
+	int rc = 0;
+
+	*out = NULL;
+	if (!c)
+		return cvl_no_memory(err);
+	c->pub.ops = &nats_ops;
+	c->last = &c->first;
+	c->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	c->shard = opts->shard;
+	c->replicas = opts->replicas ? opts->replicas : 1;
+	c->stream_bytes = opts->stream_bytes;
+	c->testbed = strdup(opts->testbed);
+	c->url = strdup(opts->url);
+	c->node = opts->node ? strdup(opts->node) : NULL;
+	snprintf(c->stream, sizeof(c->stream), "CVL_%s_%u", opts->testbed, opts->shard);
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_cond_init(&c->change, NULL);
+	if (!c->testbed || !c->url || (opts->node && !c->node) || c->wake < 0 ||
+	    natsOptions_Create(&o) != NATS_OK)
+		rc = cvl_no_memory(err);
+	rc = rc ? rc : set_options(c, o, opts, err);
+	rc = rc ? rc : connect_it(c, o, opts->url, err);
+	natsOptions_Destroy(o);
+	if (!rc && c->node) {
+		s = listen_to(c, &c->haves, CARRIER_HAVE, c->node);
+	} else if (!rc) {
+		s = listen_to(c, &c->asks, CARRIER_ASK, "*");
+		s = s ? s : listen_to(c, &c->lives, CARRIER_LIVE, "*");
+		if (!s && !pthread_create(&c->admin, NULL, administer, c))
+			c->has_admin = true;
+		else
+			s = s ? s : NATS_NO_MEMORY;
+	}
+	if (!rc && s)
+		rc = cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s: %s", opts->url,
+			      natsStatus_GetText(s));
+	if (rc)
+		nats_close(&c->pub);
+	else
+		*out = &c->pub;
+	return rc;
+}
+
+#else
+
+int nats_carrier_open(struct carrier **c, const struct nats_opts *opts, struct cvl_error *err)
+{
+	(void)opts;
+	*c = NULL;
+	return cvl_fail(err, CVL_E_UNSUPPORTED, CVL_NO_OFFSET,
+			"built without libnats: install libnats-dev and build again");
+}
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* A node's end, as it runs. */
+#include <coeval/uplink.h>
+
+#include "timeline/watch.h"
+#include "uplink/run.h"
+#include "uplink/sender.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define SESSION_MS 200 /* between looks at the session's list of clocks, if something changed */
+#define IDLE_MS 2000   /* the same if nothing did: not all is told */
+#define LOOK_MS 20     /* between looks at the streams */
+#define FLUSH_MS 2000
+
+struct sending {
+	const struct cvl_send_opts *opts;
+	struct cvl_report report;
+	struct outgoing *source;
+	struct carrier *carrier;
+	struct sender *sender;
+	struct watch *watch;
+	int64_t listed_ms, looked_ms, told_ms;
+	bool changed, fresh; /* something did, since the list was read; since streams were looked at */
+};
+
+/* What is watched are the streams of the session as it is now. */
+static void watch_it(const struct sending *s, const char *path)
+{
+	struct cvl_session *session;
+
+	if (cvl_session_open(&session, path, NULL, NULL))
+		return;
+	watch_session(s->watch, session);
+	cvl_session_close(session);
+}
+
+static int look(struct sending *s, const char *path, int64_t now, int *wait, struct cvl_error *err)
+{
+	const bool news = watch_changed(s->watch);
+	bool list;
+	int rc;
+
+	s->changed = s->changed || news;
+	s->fresh = s->fresh || news;
+	list = now - s->listed_ms >= (s->changed ? SESSION_MS : IDLE_MS);
+	if (!list && !s->fresh)
+		return 0;
+	if (!list && now - s->looked_ms < LOOK_MS) {
+		*wait = LOOK_MS;
+		return 0;
+	}
+	rc = outgoing_look(s->source, list, err);
+	s->looked_ms = now;
+	s->fresh = false;
+	if (list && !rc) {
+		watch_it(s, path);
+		s->listed_ms = now;
+		s->changed = news; /* what came while it was read */
+	}
+	return rc;
+}
+
+static int tell_progress(struct sending *s, int64_t now, struct cvl_error *err)
+{
+	struct sender_state state;
+
+	if (now - s->told_ms < SESSION_MS)
+		return 0;
+	s->told_ms = now;
+	sender_state(s->sender, &state);
+	return cvl_progress_tell(&s->opts->uplink.progress, state.stored, state.bytes, err);
+}
+
+static int run(struct sending *s, const char *path, int stop_fd, struct cvl_error *err)
+{
+	struct sender_state state;
+
+	for (;;) {
+		const int64_t now = run_now_ms();
+		int wait = IDLE_MS, due;
+		int rc = look(s, path, now, &wait, err);
+
+		rc = rc ? rc : sender_work(s->sender, now, &due, err);
+		rc = rc ? rc : tell_progress(s, now, err);
+		if (rc)
+			return rc;
+		sender_state(s->sender, &state);
+		if (state.done)
+			return 0;
+		if (run_wait(stop_fd, carrier_fd(s->carrier), watch_fd(s->watch),
+			     due < wait ? due : wait))
+			return 0;
+	}
+}
+
+int cvl_send_run(const char *path, const struct cvl_send_opts *opts, int stop_fd,
+		 struct cvl_send_result *result, struct cvl_error *err)
+{
+	struct sending s = { .opts = opts, .report = run_report(&opts->uplink) };
+	struct sender_opts how = { .path = path, .report = &s.report };
+	struct nats_opts nats;
+	struct sender_state state;
+	int rc = run_settings(&nats, &opts->uplink, opts->node, err);
+
+	*result = (struct cvl_send_result){ 0 };
+	s.listed_ms = s.looked_ms = s.told_ms = INT64_MIN / 2;
+	if (getrandom(&how.seed, sizeof(how.seed), GRND_NONBLOCK) < 0)
+		how.seed = (uint64_t)run_now_ms();
+	if (!rc)
+		rc = watch_open(&s.watch, err);
+	if (!rc)
+		rc = outgoing_open(&s.source, path, &s.report, err);
+	if (!rc)
+		rc = outgoing_look(s.source, true, err);
+	if (!rc)
+		rc = nats_carrier_open(&s.carrier, &nats, err);
+	if (!rc)
+		rc = sender_open(&s.sender, s.source, s.carrier, &how, err);
+	if (!rc)
+		rc = run(&s, path, stop_fd, err);
+	if (s.sender) {
+		sender_tell_live(s.sender);
+		sender_state(s.sender, &state);
+		*result = (struct cvl_send_result){ state.clocks, state.given_up, state.bytes,
+						    state.stored, state.again,    state.done };
+		carrier_flush(s.carrier, FLUSH_MS);
+	}
+	sender_close(s.sender);
+	carrier_close(s.carrier);
+	outgoing_close(s.source);
+	watch_close(s.watch);
+	return rc;
+}
