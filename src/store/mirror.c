@@ -154,6 +154,18 @@ int mirror_end(struct cvl_session *s, size_t i, const json_t *description, bool 
 	return rc;
 }
 
+static bool remove_it(void *ctx, const char *path)
+{
+	(void)ctx;
+	(void)path;
+	return true;
+}
+
+int mirror_clean(struct cvl_session *s, struct cvl_error *err)
+{
+	return session_clean_traces(s, remove_it, NULL, err);
+}
+
 int mirror_save(struct cvl_session *s, struct cvl_error *err)
 {
 	int rc = session_save(s, err);

@@ -42,6 +42,9 @@ int mirror_resume(struct cvl_session *s, size_t i, uint64_t keep, struct cvl_pac
 int mirror_end(struct cvl_session *s, size_t i, const json_t *description, bool finished,
 	       struct cvl_error *err);
 
+/** Remove traces that were begun, and not listed when the process died. */
+int mirror_clean(struct cvl_session *s, struct cvl_error *err);
+
 /** Write session.json with all that changed. */
 int mirror_save(struct cvl_session *s, struct cvl_error *err);
 

@@ -135,6 +135,10 @@ bool session_tell_moved(void *ctx, uint64_t done, uint64_t total);
 void session_tell_again(const struct cvl_session *s, size_t n, const char *origin, const char *hash,
 			const struct cvl_report *report);
 
+/** The part of cvl_session_clean() that removes traces of no clock. */
+int session_clean_traces(struct cvl_session *s, bool (*see)(void *ctx, const char *path), void *ctx,
+			 struct cvl_error *err);
+
 /** Undo the addition of the clocks from @first on. */
 void session_take_back(struct cvl_session *s, size_t first);
 

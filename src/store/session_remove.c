@@ -282,7 +282,7 @@ static bool is_named(const struct cvl_session *s, const char *path)
 	return false;
 }
 
-static int clean_traces(const struct cvl_session *s, bool (*see)(void *ctx, const char *path),
+int session_clean_traces(const struct cvl_session *s, bool (*see)(void *ctx, const char *path),
 			void *ctx, struct cvl_error *err)
 {
 	char traces[CVL_PATH_MAX], path[CVL_PATH_MAX];
@@ -306,7 +306,7 @@ int cvl_session_clean(struct cvl_session *s, bool (*see)(void *ctx, const char *
 					     "calibration.json.new", "truth.json.new",
 					     "annotations.json.new" };
 	char path[CVL_PATH_MAX];
-	int rc = clean_traces(s, see, ctx, err);
+	int rc = session_clean_traces(s, see, ctx, err);
 
 	rc = rc ? rc : maps_clean_session(s, see, ctx, err);
 	rc = rc ? rc : session_clean_beside(s, see, ctx, err);

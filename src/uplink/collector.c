@@ -374,6 +374,13 @@ void collector_close(struct collector *c)
 		return;
 	if (!sync_batch(c, NULL))
 		pay(c, true);
+	collector_abandon(c);
+}
+
+void collector_abandon(struct collector *c)
+{
+	if (!c)
+		return;
 	for (size_t i = 0; i < c->n; i++)
 		free(c->node[i]);
 	free(c->node);

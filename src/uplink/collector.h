@@ -26,6 +26,9 @@ int collector_open(struct collector **c, struct spool *spool, struct carrier *ca
 /** Nodes are told what is stored, as far as they can be reached. */
 void collector_close(struct collector *c);
 
+/** What a crash leaves of it: nothing is synced or told any more. */
+void collector_abandon(struct collector *c);
+
 /** As sender_work(). */
 int collector_work(struct collector *c, int64_t now_ms, int *wait_ms, struct cvl_error *err);
 

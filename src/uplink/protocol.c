@@ -21,6 +21,12 @@ bool uplink_is_name(const char *name)
 
 /* ---- messages ---- */
 
+/* Of the head before it, and the body. */
+static uint32_t checksum(const struct uplink_head *h, const void *body, size_t n)
+{
+	return cvl_crc32c(cvl_crc32c(0, h, offsetof(struct uplink_head, crc)), body, n);
+}
+
 void uplink_seal(struct uplink_head *h, enum uplink_kind kind, const uint8_t id[16], uint64_t place,
 		 uint64_t span, const void *body, size_t n)
 {
@@ -31,18 +37,20 @@ void uplink_seal(struct uplink_head *h, enum uplink_kind kind, const uint8_t id[
 		.place = htole64(place),
 		.span = htole64(span),
 		.bytes = htole32((uint32_t)n),
-		.crc = htole32(cvl_crc32c(0, body, n)),
 	};
 	memcpy(h->id, id, sizeof(h->id));
+	h->crc = htole32(checksum(h, body, n));
 }
 
 const char *uplink_open(struct uplink_head *h, const void *message, size_t n)
 {
 	const uint8_t *bytes = message;
+	uint32_t crc;
 
 	if (n < sizeof(*h))
 		return "a message too short for a head";
 	memcpy(h, message, sizeof(*h));
+	crc = checksum(h, bytes + sizeof(*h), n - sizeof(*h));
 	h->magic = le32toh(h->magic);
 	h->version = le16toh(h->version);
 	h->kind = le16toh(h->kind);
@@ -56,7 +64,7 @@ const char *uplink_open(struct uplink_head *h, const void *message, size_t n)
 		return "a message of another version of the protocol";
 	if (h->bytes != n - sizeof(*h))
 		return "a message of another length than it says";
-	if (h->crc != cvl_crc32c(0, bytes + sizeof(*h), h->bytes))
+	if (h->crc != crc)
 		return "a message with a wrong checksum";
 	if (h->kind != UPLINK_DESCRIPTION && h->kind != UPLINK_PACKETS)
 		return "a message of an unknown kind";

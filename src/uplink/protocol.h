@@ -45,7 +45,7 @@ struct uplink_head {
 	 */
 	uint64_t span;
 	uint32_t bytes; /* that follow */
-	uint32_t crc;   /* CRC-32C of those */
+	uint32_t crc;   /* CRC-32C of all before it, and of those */
 } __attribute__((packed));
 
 /** Whether @name can name a node. */

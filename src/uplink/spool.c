@@ -12,6 +12,7 @@
 #include <coeval/files.h>
 
 #include "core/crc32c.h"
+#include "store/ctf/index.h"
 #include "store/ctf/wire.h"
 #include "store/jsonfile.h"
 #include "store/mirror.h"
@@ -25,6 +26,7 @@
  * is called before so much is taken. So far back packets are checked when the session is opened.
  */
 #define UNSYNCED_MAX (16u << 20)
+#define ENTRIES 16
 #define BRANCHES_MAX 16 /* of one trace whose packets contradict each other */
 
 struct trace {
@@ -36,7 +38,9 @@ struct trace {
 	size_t index;                /* in the session */
 	uint64_t base;  /* place of the first byte here: others are in the trace it contradicts */
 	uint64_t begun; /* bytes when it was opened: those are sure to be durable */
-	int fd;         /* for reading; -1 */
+	int fd, index_fd; /* for reading; of the index of a trace of ours; -1 */
+	struct wire_index_entry entry[ENTRIES]; /* of the index, not yet written */
+	size_t entries;
 };
 
 struct spool {
@@ -77,8 +81,51 @@ int spool_find(const struct spool *s, const char *node, const char *clock, const
 	return -1;
 }
 
+/* ---- the index of a trace of ours: derived, so that what cannot be written is left out ---- */
+
+static void flush_index(struct trace *t)
+{
+	const size_t n = t->entries * sizeof(*t->entry);
+
+	if (t->index_fd >= 0 && n && write(t->index_fd, t->entry, n) != (ssize_t)n) {
+		close(t->index_fd);
+		t->index_fd = -1;
+	}
+	t->entries = 0;
+}
+
+static void close_index(struct trace *t)
+{
+	flush_index(t);
+	if (t->index_fd >= 0)
+		close(t->index_fd);
+	t->index_fd = -1;
+}
+
+static void open_index(const struct spool *s, struct trace *t)
+{
+	if (t->form != PACKET_OURS || t->index_fd >= 0)
+		return;
+	t->index_fd = index_create(cvl_session_clock(s->session, t->index)->trace, O_TRUNC, NULL);
+	if (t->index_fd < 0)
+		t->index_fd = -1;
+}
+
+static void add_to_index(struct trace *t, const void *packet, uint64_t offset)
+{
+	struct wire_packet h;
+
+	if (t->index_fd < 0)
+		return;
+	memcpy(&h, packet, sizeof(h));
+	t->entry[t->entries++] = index_entry(&h, offset);
+	if (t->entries == ENTRIES)
+		flush_index(t);
+}
+
 static void free_trace(struct trace *t)
 {
+	close_index(t);
 	if (t->fd >= 0)
 		close(t->fd);
 	json_decref(t->description);
@@ -95,7 +142,7 @@ static struct trace *new_trace(struct spool *s, const char *node, const char *cl
 	if (cvl_room(&s->trace, s->n, &s->room, sizeof(*s->trace)))
 		return NULL;
 	t = &s->trace[s->n];
-	*t = (struct trace){ .fd = -1, .node = strdup(node), .clock = strdup(clock) };
+	*t = (struct trace){ .fd = -1, .index_fd = -1, .node = strdup(node), .clock = strdup(clock) };
 	if (!t->node || !t->clock) {
 		free_trace(t);
 		return NULL;
@@ -212,6 +259,7 @@ static uint64_t walk(struct spool *s, struct trace *t)
 		    (torn && p.content + WIRE_CRC_BYTES <= n &&
 		     packet_check(t->form, t->pub.id, s->buf, &p)))
 			break;
+		add_to_index(t, s->buf, at);
 		at += p.bytes;
 		t->pub.packets++;
 		t->pub.last = p.end;
@@ -249,6 +297,19 @@ static int go_on(struct spool *s, struct trace *t, struct cvl_error *err)
 	return rc;
 }
 
+/* One that had ended: its index is made anew. */
+static int reopen(struct spool *s, struct trace *t, struct cvl_error *err)
+{
+	int rc = open_stream(s, t, err);
+
+	if (rc)
+		return rc;
+	t->pub.packets = 0;
+	open_index(s, t);
+	walk(s, t);
+	return go_on(s, t, err);
+}
+
 /* A trace of the list, as it is found. */
 static int recover(struct spool *s, struct trace *t, struct cvl_error *err)
 {
@@ -258,6 +319,8 @@ static int recover(struct spool *s, struct trace *t, struct cvl_error *err)
 		rc = open_stream(s, t, err);
 	if (rc)
 		return rc;
+	if (cvl_session_clock(s->session, t->index)->unfinished)
+		open_index(s, t); /* made anew on the way */
 	t->pub.end = t->pub.synced = t->base + walk(s, t);
 	t->begun = t->pub.end;
 	t->pub.name = cvl_session_clock(s->session, t->index)->name;
@@ -339,9 +402,11 @@ int spool_open(struct spool **out, const struct spool_opts *opts, struct cvl_err
 		rc = s->dir < 0 ? cvl_fail_errno(err, "open", s->path) : load_list(s, err);
 	}
 	if (!rc)
+		rc = mirror_clean(s->session, err); /* nobody was told that these are here */
+	if (!rc)
 		rc = mirror_save(s->session, err);
 	if (rc)
-		spool_close(s);
+		spool_abandon(s);
 	else
 		*out = s;
 	return rc;
@@ -349,12 +414,19 @@ int spool_open(struct spool **out, const struct spool_opts *opts, struct cvl_err
 
 void spool_close(struct spool *s)
 {
-	char folder[CVL_PATH_MAX];
-
 	if (!s)
 		return;
 	if (s->session && s->dir >= 0)
 		spool_sync(s, NULL);
+	spool_abandon(s);
+}
+
+void spool_abandon(struct spool *s)
+{
+	char folder[CVL_PATH_MAX];
+
+	if (!s)
+		return;
 	for (size_t i = 0; i < s->n; i++)
 		free_trace(&s->trace[i]);
 	free(s->trace);
@@ -397,7 +469,8 @@ static int epoch_of(const struct spool *s, const char *node, const json_t *descr
 static int begin(struct spool *s, struct trace *t, const char *tsdl, size_t n, int of,
 		 struct cvl_error *err)
 {
-	char name[600];
+	const char *of_node = json_string_value(json_object_get(t->description, "node"));
+	char name[600], node[600];
 	struct cvl_trace *trace;
 	uint8_t id[16];
 	int rc = cvl_trace_parse(&trace, tsdl, n, t->clock, err);
@@ -413,8 +486,9 @@ static int begin(struct spool *s, struct trace *t, const char *tsdl, size_t n, i
 	}
 	if (!rc) {
 		name_here(t->node, t->clock, name, sizeof(name));
+		name_here(t->node, of_node ? of_node : t->node, node, sizeof(node));
 		rc = mirror_add(s->session,
-				&(struct mirror_desc){ t->description, name, t->node, trace, tsdl, n,
+				&(struct mirror_desc){ t->description, name, node, trace, tsdl, n,
 						       of },
 				&t->packets, err);
 	}
@@ -427,6 +501,7 @@ static int begin(struct spool *s, struct trace *t, const char *tsdl, size_t n, i
 	t->index = cvl_session_clocks(s->session) - 1;
 	t->pub.name = cvl_session_clock(s->session, t->index)->name;
 	t->pub.open = true;
+	open_index(s, t);
 	s->list_changed = s->session_changed = true;
 	return 0;
 }
@@ -507,7 +582,7 @@ enum spool_verdict spool_describe(struct spool *s, const char *node, const char 
 		rc = begin(s, t, text + n_json, n - n_json, epoch_of(s, node, t->description),
 			   &err);
 	else if (!t->packets && !strcmp(writer_of(t), "active"))
-		rc = go_on(s, t, &err);
+		rc = reopen(s, t, &err);
 	if (rc)
 		return failed(rc, &err, why);
 	name_again(s);
@@ -594,6 +669,7 @@ static enum spool_verdict branch(struct spool *s, int *i, uint64_t place, char *
 	t = &s->trace[*i];
 	t->pub.conflicts++;
 	t->pub.open = false;
+	close_index(t);
 	if (t->packets) {
 		mirror_end(s->session, t->index, t->description, false, NULL);
 		t->packets = NULL;
@@ -610,11 +686,12 @@ static enum spool_verdict append(struct spool *s, struct trace *t, const void *b
 	int rc = 0;
 
 	if (!t->packets) /* its node said that it had ended */
-		rc = go_on(s, t, &err);
+		rc = reopen(s, t, &err);
 	if (!rc)
 		rc = cvl_packets_add(t->packets, bytes, (size_t)p->bytes, &err);
 	if (rc)
 		return failed(rc, &err, why);
+	add_to_index(t, bytes, t->pub.end - t->base);
 	t->pub.end += p->bytes;
 	t->pub.packets++;
 	t->pub.last = p->end;
@@ -705,6 +782,7 @@ static int end_some(struct spool *s, struct cvl_error *err)
 		if (!t->packets || !json_is_integer(bytes) ||
 		    (uint64_t)json_integer_value(bytes) != t->pub.end)
 			continue;
+		close_index(t);
 		finished = !strcmp(writer_of(t), "ended") && !t->base;
 		rc = mirror_end(s->session, t->index, t->description, finished, err);
 		t->packets = NULL;
@@ -736,7 +814,9 @@ int spool_sync(struct spool *s, struct cvl_error *err)
 		return rc;
 	s->session_changed = false;
 	s->unsynced = 0;
-	for (size_t i = 0; i < s->n; i++)
+	for (size_t i = 0; i < s->n; i++) {
+		flush_index(&s->trace[i]);
 		s->trace[i].pub.synced = s->trace[i].pub.end;
+	}
 	return 0;
 }

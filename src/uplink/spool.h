@@ -50,6 +50,9 @@ int spool_open(struct spool **s, const struct spool_opts *opts, struct cvl_error
 /** Ends nothing: what was open is found unfinished, and goes on when its node says so. */
 void spool_close(struct spool *s);
 
+/** What a crash leaves of it: nothing is synced any more. */
+void spool_abandon(struct spool *s);
+
 /** Index of the trace of @clock of @node with @id, or -1. */
 int spool_find(const struct spool *s, const char *node, const char *clock, const uint8_t id[16]);
 size_t spool_traces(const struct spool *s);

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/ctf/index.h"
 
+#include <coeval/files.h>
+
 #include <endian.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define ENTRIES_AT_ONCE 512
@@ -77,4 +81,43 @@ bool index_find(const char *path, uint64_t size, uint64_t from, struct index_spo
 	if (fd >= 0)
 		close(fd);
 	return found;
+}
+
+struct wire_index_entry index_entry(const struct wire_packet *p, uint64_t offset)
+{
+	return (struct wire_index_entry){
+		.offset = htobe64(offset),
+		.packet_size = htobe64(le64toh(p->packet_size)),
+		.content_size = htobe64(le64toh(p->content_size)),
+		.timestamp_begin = htobe64(le64toh(p->timestamp_begin)),
+		.timestamp_end = htobe64(le64toh(p->timestamp_end)),
+		.events_discarded = htobe64(le64toh(p->events_discarded)),
+		.packet_seq_num = htobe64(le64toh(p->packet_seq_num)),
+	};
+}
+
+int index_create(const char *trace, int how, struct cvl_error *err)
+{
+	const struct wire_index_header h = {
+		htobe32(WIRE_INDEX_MAGIC),
+		htobe32(1),
+		htobe32(1),
+		htobe32(sizeof(struct wire_index_entry)),
+	};
+	char folder[CVL_PATH_MAX], path[CVL_PATH_MAX];
+	int fd, rc;
+
+	if (!cvl_path_join(folder, trace, "index") ||
+	    !cvl_path_join(path, folder, WIRE_STREAM_FILE ".idx"))
+		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", trace);
+	if (mkdir(folder, 0777) && errno != EEXIST)
+		return cvl_fail_errno(err, "make the directory", folder);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666);
+	if (fd < 0)
+		return cvl_fail_errno(err, "create", path);
+	if (write(fd, &h, sizeof(h)) == sizeof(h))
+		return fd;
+	rc = cvl_fail_errno(err, "write", path);
+	close(fd);
+	return rc;
 }

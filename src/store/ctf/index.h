@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <coeval/error.h>
+
 #include "store/ctf/wire.h"
 
 /** Where to begin reading for a range, in the byte order of the host. */
@@ -24,5 +26,14 @@ struct index_spot {
  * other in bytes and in time up to there, within @size bytes.
  */
 bool index_find(const char *path, uint64_t size, uint64_t from, struct index_spot *spot);
+
+/** The entry of a packet that begins at byte @offset. */
+struct wire_index_entry index_entry(const struct wire_packet *packet, uint64_t offset);
+
+/**
+ * Open the index of the only stream of the trace in directory @trace for writing, with its head alone.
+ * @how: O_EXCL or O_TRUNC. A descriptor, or a negative code.
+ */
+int index_create(const char *trace, int how, struct cvl_error *err);
 
 #endif

@@ -7,6 +7,7 @@
 #include "core/crc32c.h"
 #include "core/sha256.h"
 #include "core/uuid.h"
+#include "store/ctf/index.h"
 #include "store/ctf/internal.h"
 #include "store/ctf/lock.h"
 #include "store/ctf/tsdl_put.h"
@@ -254,28 +255,6 @@ static int write_all(int fd, const void *bytes, size_t n)
 	return 0;
 }
 
-static int open_index(struct cvl_writer *w, int how, struct cvl_error *err)
-{
-	const struct wire_index_header h = {
-		htobe32(WIRE_INDEX_MAGIC),
-		htobe32(1),
-		htobe32(1),
-		htobe32(sizeof(struct wire_index_entry)),
-	};
-	char path[4096];
-
-	snprintf(path, sizeof(path), "%s/index", w->dir);
-	if (mkdir(path, 0777) && errno != EEXIST)
-		return cvl_fail_errno(err, "make the directory", path);
-	snprintf(path, sizeof(path), "%s/index/" WIRE_STREAM_FILE ".idx", w->dir);
-	w->index_fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666);
-	if (w->index_fd < 0)
-		return cvl_fail_errno(err, "create", path);
-	if (write_all(w->index_fd, &h, sizeof(h)))
-		return cvl_fail_errno(err, "write", path);
-	return 0;
-}
-
 static int make_files(struct cvl_writer *w, struct cvl_error *err)
 {
 	char path[4096];
@@ -290,7 +269,8 @@ static int make_files(struct cvl_writer *w, struct cvl_error *err)
 	if (w->fd < 0)
 		return cvl_fail_errno(err, "create", path);
 	stream_lock(w->fd);
-	return open_index(w, O_EXCL, err);
+	w->index_fd = index_create(w->dir, O_EXCL, err);
+	return w->index_fd < 0 ? w->index_fd : 0;
 }
 
 /* A writer without files yet. */
@@ -418,15 +398,7 @@ static int find_end(struct cvl_writer *w, struct cvl_tick *last, struct cvl_erro
 	if (fstat(w->fd, &st))
 		return cvl_fail_errno(err, "look at", w->dir);
 	while (whole_packet(w, (uint64_t)st.st_size, &h)) {
-		const struct wire_index_entry entry = {
-			.offset = htobe64(w->offset),
-			.packet_size = htobe64(le64toh(h.packet_size)),
-			.content_size = htobe64(le64toh(h.content_size)),
-			.timestamp_begin = htobe64(le64toh(h.timestamp_begin)),
-			.timestamp_end = htobe64(le64toh(h.timestamp_end)),
-			.events_discarded = htobe64(le64toh(h.events_discarded)),
-			.packet_seq_num = htobe64(le64toh(h.packet_seq_num)),
-		};
+		const struct wire_index_entry entry = index_entry(&h, w->offset);
 
 		if (pread(w->fd, crc, sizeof(crc), (off_t)(w->offset + w->n - sizeof(crc))) !=
 		    (ssize_t)sizeof(crc))
@@ -478,8 +450,8 @@ int cvl_writer_resume(struct cvl_writer **out, const char *path, const struct cv
 	if (w->resumed)
 		rc = read_uuid(w, err);
 	if (!rc)
-		rc = open_index(w, O_TRUNC, err);
-	if (!rc)
+		rc = w->index_fd = index_create(w->dir, O_TRUNC, err);
+	if (rc >= 0)
 		rc = find_end(w, last, err);
 	if (rc)
 		goto fail;
@@ -556,20 +528,13 @@ static int finish_packet(struct cvl_writer *w, uint64_t end, struct cvl_error *e
 		.packet_seq_num = htole64(w->sequence),
 		.events_discarded = htole64(w->lost),
 	};
-	const struct wire_index_entry entry = {
-		.offset = htobe64(w->offset),
-		.packet_size = htobe64((w->n + WIRE_CRC_BYTES) * 8),
-		.content_size = htobe64(w->n * 8),
-		.timestamp_begin = htobe64(w->begin),
-		.timestamp_end = htobe64(end),
-		.events_discarded = htobe64(w->lost),
-		.packet_seq_num = htobe64(w->sequence),
-	};
+	struct wire_index_entry entry;
 
 	uint32_t crc;
 
 	memcpy(h.uuid, w->uuid, 16);
 	memcpy(w->buf, &h, sizeof(h));
+	entry = index_entry(&h, w->offset);
 	crc = htole32(cvl_crc32c(0, w->buf, w->n));
 	memcpy(w->buf + w->n, &crc, WIRE_CRC_BYTES);
 	w->n += WIRE_CRC_BYTES;

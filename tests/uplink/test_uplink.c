@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/* What two ends of an uplink promise, over a carrier that does not. */
+#include "uplink_world.h"
+
+#include <coeval/verify.h>
+
+static const struct loop_faults bad = {
+	.lose = 0.02,
+	.refuse = 0.02,
+	.silent = 0.02,
+	.repeat = 0.05,
+	.reorder = 0.05,
+	.deaf = 0.1,
+	.cut = 0.002,
+	.forget = 0.002,
+	.damage = 0.01,
+};
+
+static void assert_sound(const char *session)
+{
+	struct cvl_verify *v = NULL;
+	struct cvl_error err;
+
+	const struct cvl_verify_opts opts = { 0 };
+
+	if (cvl_verify_session(&v, session, &opts, &err))
+		fail_msg("%s", err.text);
+	for (size_t i = 0; i < v->n; i++)
+		if (v->part[i].problems)
+			fail_msg("%s: %s", session, v->part[i].problem[0]);
+	cvl_verify_free(v);
+}
+
+/* ---- what arrives ---- */
+
+static void everything_arrives_as_it_was(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_begin(&w, "plain", 3, 1, &(struct loop_faults){ 0 });
+	for (int i = 0; i < 100; i++) {
+		for (size_t k = 0; k < w.n; k++)
+			write_some(&w, &w.node[k], 1 + draw_below(&w.draw, 200));
+		step(&w, 20);
+	}
+	settle(&w);
+	for (size_t k = 0; k < w.n; k++)
+		assert_same_streams(&w, &w.node[k]);
+	assert_int_equal(w.told, 0);
+	world_end(&w);
+	assert_sound(w.path);
+}
+
+/*
+ * Loss, repetition, disorder, damage, crashes of either side at any step, and of the carrier: what the
+ * collector has is what the nodes have, byte for byte.
+ */
+static void nothing_is_lost_or_stored_twice(void **state)
+{
+	const unsigned rounds = tier(2, 8, 100), steps = tier(700, 2500, 2500);
+
+	(void)state;
+	for (unsigned round = 0; round < rounds; round++) {
+		struct world w;
+		char name[32];
+
+		snprintf(name, sizeof(name), "faults%u", round);
+		world_begin(&w, name, 4, 100 + round, &bad);
+		for (unsigned i = 0; i < steps; i++) {
+			struct world_node *n = &w.node[draw_below(&w.draw, w.n)];
+
+			if (n->writer && draw_below(&w.draw, 3))
+				write_some(&w, n, 1 + draw_below(&w.draw, 100));
+			if (!draw_below(&w.draw, 40))
+				kill_sender(n);
+			else if (!n->sender)
+				start_sender(&w, n);
+			if (!draw_below(&w.draw, 80)) {
+				kill_capture(n);
+				start_capture(n);
+			}
+			if (!draw_below(&w.draw, 30))
+				kill_collector(&w);
+			else if (!w.spool)
+				start_collector(&w);
+			step(&w, 1 + (int)draw_below(&w.draw, 100));
+		}
+		settle(&w);
+		for (size_t k = 0; k < w.n; k++)
+			assert_same_streams(&w, &w.node[k]);
+		world_end(&w);
+		assert_sound(w.path);
+	}
+}
+
+/* ---- traps, each once met ---- */
+
+/* The carrier has no room, and nobody makes any: how often is it tried? */
+static void a_full_carrier_is_not_stormed(void **state)
+{
+	struct sender_state s;
+	struct world w;
+
+	(void)state;
+	world_begin(&w, "storm", 1, 2, &(struct loop_faults){ 0 });
+	for (int i = 0; i < 20; i++) {
+		write_some(&w, &w.node[0], 10);
+		step(&w, 50);
+	}
+	loop_set(w.loop, &(struct loop_faults){ .bytes_max = 1 });
+	for (int i = 0; i < 3000; i++) { /* 30 s */
+		if (i % 10 == 0)
+			write_some(&w, &w.node[0], 50);
+		step(&w, 10);
+	}
+	sender_state(w.node[0].sender, &s);
+	assert_in_range(s.refused, 5, 70);
+	assert_non_null(strstr(w.last, "no room"));
+	settle(&w);
+	assert_same_streams(&w, &w.node[0]);
+	world_end(&w);
+}
+
+/* Whoever was away long finds a full carrier, and it is emptied though nothing comes. */
+static void a_full_carrier_is_emptied(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_begin(&w, "full", 2, 3, &(struct loop_faults){ .bytes_max = 600000 });
+	for (int i = 0; i < 40; i++) {
+		for (size_t k = 0; k < w.n; k++)
+			write_some(&w, &w.node[k], 10);
+		step(&w, 50);
+	}
+	kill_collector(&w);
+	for (int i = 0; i < 200; i++) {
+		for (size_t k = 0; k < w.n; k++)
+			write_some(&w, &w.node[k], 3000);
+		step(&w, 50);
+	}
+	assert_true(loop_held(w.loop) > 0);
+	start_collector(&w);
+	for (int i = 0; i < 400; i++)
+		step(&w, 50);
+	assert_int_equal(loop_held(w.loop), 0);
+	settle(&w);
+	for (size_t k = 0; k < w.n; k++)
+		assert_same_streams(&w, &w.node[k]);
+	world_end(&w);
+}
+
+/* Its numbers go back, and what was confirmed is gone. */
+static void numbers_of_the_carrier_may_go_back(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_begin(&w, "back", 3, 4, &(struct loop_faults){ .forget = 0.1 });
+	for (int i = 0; i < 500; i++) {
+		write_some(&w, &w.node[draw_below(&w.draw, w.n)], 50);
+		if (i % 100 == 50)
+			kill_collector(&w);
+		if (i % 100 == 90)
+			start_collector(&w);
+		step(&w, 30);
+	}
+	settle(&w);
+	for (size_t k = 0; k < w.n; k++)
+		assert_same_streams(&w, &w.node[k]);
+	world_end(&w);
+}
+
+static void cut_stream(const struct world_node *n, uint64_t size)
+{
+	char path[600];
+
+	snprintf(path, sizeof(path), "%s/traces/%s/stream", n->path, n->name);
+	assert_int_equal(truncate(path, (off_t)size), 0);
+}
+
+/* What a node's machine loses with its power was never sent. */
+static void what_is_not_durable_does_not_leave(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_begin(&w, "power", 1, 5, &(struct loop_faults){ 0 });
+	for (int k = 0; k < 20; k++) {
+		struct world_node *n = &w.node[0];
+
+		for (int i = 0; i < 20; i++) {
+			write_some(&w, n, 100);
+			step(&w, 20);
+		}
+		for (uint64_t more = draw_below(&w.draw, 3); more--;)
+			write_some(&w, n, 100); /* not handed out yet */
+		kill_sender(n);
+		kill_capture(n);
+		cut_stream(n, n->durable + draw_below(&w.draw, 50));
+		start_capture(n);
+		start_sender(&w, n);
+	}
+	settle(&w);
+	assert_same_streams(&w, &w.node[0]);
+	assert_int_equal(spool_traces(w.spool), 1);
+	assert_int_equal(spool_trace(w.spool, 0)->conflicts, 0);
+	world_end(&w);
+}
+
+/* A disk that lies loses what it said it had; the numbers come again with other packets. */
+static void packets_that_contradict_stored_ones_are_kept_apart(void **state)
+{
+	for (unsigned late = 0; late < 2; late++) {
+		struct world w;
+		char name[16], *all, *first, *second;
+		size_t n_all, n_first, n_second;
+		struct world_node *n;
+		uint64_t before;
+
+		(void)state;
+		snprintf(name, sizeof(name), "lies%u", late);
+		world_begin(&w, name, 1, 6 + late, &(struct loop_faults){ 0 });
+		n = &w.node[0];
+		for (int i = 0; i < 20; i++) {
+			write_some(&w, n, 100);
+			step(&w, 50);
+		}
+		before = n->durable;
+		for (int i = 0; i < 5; i++) {
+			write_some(&w, n, 100);
+			step(&w, 50);
+		}
+		kill_sender(n);
+		kill_capture(n);
+		cut_stream(n, before);
+		start_capture(n);
+		/* what is sent again begins only when there is more than the collector has, or at once */
+		for (int i = 0; i < 20; i++) {
+			if (!late && i == 0)
+				start_sender(&w, n);
+			write_some(&w, n, 120);
+			step(&w, 50);
+		}
+		settle(&w);
+		assert_int_equal(spool_traces(w.spool), 2);
+		assert_string_equal(spool_trace(w.spool, 1)->name, "n01-2");
+		assert_true(w.told > 0);
+		/* both are there: what came first, and all that differs */
+		all = stream_of(n->path, n->name, &n_all);
+		first = stream_of(w.path, "n01", &n_first);
+		second = stream_of(w.path, "n01-2", &n_second);
+		assert_true(n_first > before);
+		assert_memory_equal(all, first, before);
+		assert_int_equal(before + n_second, n_all);
+		assert_memory_equal(all + before, second, n_second);
+		free(all);
+		free(first);
+		free(second);
+		world_end(&w);
+	}
+}
+
+/* A collector's machine loses what it had not synced, and has told nobody that it has it. */
+static void what_is_told_is_durable(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_begin(&w, "collector-power", 2, 8, &(struct loop_faults){ 0 });
+	for (int k = 0; k < 20; k++) {
+		uint64_t synced[2] = { 0 };
+
+		for (int i = 0; i < 20; i++) {
+			for (size_t m = 0; m < w.n; m++)
+				write_some(&w, &w.node[m], 100);
+			step(&w, 10);
+		}
+		for (size_t m = 0; m < spool_traces(w.spool); m++)
+			synced[m] = spool_trace(w.spool, m)->synced;
+		kill_collector(&w);
+		for (size_t m = 0; m < w.n; m++) {
+			char path[600];
+			struct stat st;
+			uint64_t torn;
+
+			snprintf(path, sizeof(path), "%s/traces/%s/stream", w.path, w.node[m].name);
+			if (stat(path, &st) || (uint64_t)st.st_size <= synced[m])
+				continue;
+			/* some of it is there, some is zeros */
+			torn = synced[m] + draw_below(&w.draw, (uint64_t)st.st_size - synced[m]);
+			assert_int_equal(truncate(path, (off_t)torn), 0);
+			assert_int_equal(truncate(path, st.st_size), 0);
+		}
+		start_collector(&w);
+	}
+	settle(&w);
+	for (size_t m = 0; m < w.n; m++)
+		assert_same_streams(&w, &w.node[m]);
+	world_end(&w);
+	assert_sound(w.path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(everything_arrives_as_it_was),
+		cmocka_unit_test(nothing_is_lost_or_stored_twice),
+		cmocka_unit_test(a_full_carrier_is_not_stormed),
+		cmocka_unit_test(a_full_carrier_is_emptied),
+		cmocka_unit_test(numbers_of_the_carrier_may_go_back),
+		cmocka_unit_test(what_is_not_durable_does_not_leave),
+		cmocka_unit_test(packets_that_contradict_stored_ones_are_kept_apart),
+		cmocka_unit_test(what_is_told_is_durable),
+	};
+
+	return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+}
