@@ -3,7 +3,7 @@
  * Capture: drivers, the devices they find, and the observer, which records what analyzers and a
  * radio see in a session.
  *
- * Memory is bounded, packets go to disk at least once a second, and every loss is a gap. Resuming
+ * Memory is bounded, packets are written at least once a second, and every loss is a gap. Resuming
  * the session of a dead observer is the same as starting one. All calls for one capture must be
  * made by one thread.
  */
@@ -118,6 +118,7 @@ struct cvl_capture_opts {
 	unsigned radio_line;   /* line it is wired to, from 1; 0: 8 */
 	int64_t period_ns;     /* of Grace's beacons, 0: 1 s */
 	int64_t duration_ns;   /* 0: until stopped */
+	int64_t flush_ns;      /* between packets, at most; 0: 1 s */
 	int64_t start_unix_ns; /* 0: at once */
 	bool wait;             /* until the control socket says start */
 	const char *control;   /* path of the socket, or NULL */

@@ -5,17 +5,24 @@
 
 #include <coeval/capture.h>
 
+#include <fcntl.h>
 #include <math.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 struct capture {
 	struct cvl_capture_opts opts;
 	struct progress progress;
+	struct cvl_uplink_opts uplink;
 	const char *driver;
 	bool json;
 	char host[256];
+	pid_t sender; /* 0: none */
 };
 
 static int take_start(const struct verb *verb, void *to, char *text)
@@ -65,6 +72,8 @@ static const struct cli_option options[] = {
 	{ .kind = OPTION_HEADING, .what = "When" },
 	{ "duration", 0, "TIME", OPTION_DURATION, AT(opts.duration_ns),
 	  "stop after TIME, by the analyzer's clock" },
+	{ "flush", 0, "TIME", OPTION_DURATION, AT(opts.flush_ns),
+	  "write what was captured at least so often (default: 1s)", 10000000, 60000000000 },
 	{ "start", 0, "TIME", OPTION_TEXT, AT(opts.start_unix_ns),
 	  "start at this Unix time, in seconds", .take = take_start },
 	{ "control", 0, "SOCKET", OPTION_FILE, AT(opts.control),
@@ -73,6 +82,8 @@ static const struct cli_option options[] = {
 	{ "metrics", 0, "FILE", OPTION_FILE, AT(opts.metrics),
 	  "keep figures there for Prometheus' text collector" },
 	JSON_OPTION(AT(json)),
+	{ .kind = OPTION_HEADING, .what = "Sending it to a collector meanwhile, as `coeval send` does" },
+	UPLINK_OPTIONS(AT(uplink)),
 	{ .kind = OPTION_HEADING, .what = "Beacons" },
 	{ "radio", 0, "DEVICE", OPTION_FILE, AT(opts.radio),
 	  "CC1101 that hears beacons: spidev0.0" },
@@ -133,17 +144,96 @@ static int print_result(const struct capture *k, const struct cvl_capture_result
 	return cvl_out_close(&out, NULL) ? 4 : 0;
 }
 
+/*
+ * `coeval send` as a child: what goes wrong there cannot hurt the capture. It is in a group of its own,
+ * so that an interrupt from the terminal ends the capture, and it sends the rest.
+ */
+static int start_sender(struct capture *k, struct cvl_error *err)
+{
+	const char *argv[16] = { "coeval", "send", k->opts.session, "--server", k->uplink.url,
+				 "--name", k->opts.name, "--wait" };
+	const char *const pairs[][2] = { { "--testbed", k->uplink.testbed },
+					 { "--key", k->uplink.key },
+					 { "--ca", k->uplink.ca } };
+	int n = 8;
+
+	if (!cvl_uplink_is_name(k->opts.name))
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+				"'%s' cannot name a node: up to 64 letters, digits, '-' and '_'; see --name",
+				k->opts.name);
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
+		if (pairs[i][1]) {
+			argv[n++] = pairs[i][0];
+			argv[n++] = pairs[i][1];
+		}
+	k->sender = fork();
+	if (k->sender < 0)
+		return cvl_fail_errno(err, "start", "coeval send");
+	if (!k->sender) {
+		int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+		setpgid(0, 0);
+		dup2(null, STDIN_FILENO);
+		dup2(null, STDOUT_FILENO);
+		execv("/proc/self/exe", (char *const *)(uintptr_t)argv);
+		_exit(127);
+	}
+	return 0;
+}
+
+/* Whether it is at work; if something killed it, it is started again. */
+static bool sender_works(struct capture *k)
+{
+	int status = 0;
+
+	if (k->sender > 0 && waitpid(k->sender, &status, WNOHANG) == k->sender) {
+		k->sender = 0;
+		if (WIFSIGNALED(status) && WTERMSIG(status) != SIGTERM)
+			start_sender(k, NULL);
+	}
+	return k->sender > 0;
+}
+
+static bool show_progress(void *capture, uint64_t done, uint64_t total)
+{
+	struct capture *k = capture;
+
+	sender_works(k);
+	return progress_show(&k->progress, done, total);
+}
+
+/* All is written: wait until it is sent, or until somebody stops that, too. */
+static void end_sender(struct capture *k, bool captured, int stop_fd)
+{
+	char signal[sizeof(struct signalfd_siginfo)];
+	bool told = false;
+
+	if (!captured && k->sender > 0)
+		kill(k->sender, SIGTERM);
+	while (sender_works(k)) {
+		struct pollfd fd = { .fd = stop_fd, .events = POLLIN };
+
+		if (poll(&fd, 1, 200) > 0 && read(stop_fd, signal, sizeof(signal)) > 0) {
+			kill(k->sender, SIGTERM);
+			continue;
+		}
+		if (!told && isatty(STDERR_FILENO))
+			fprintf(stderr, "coeval: sending the rest to the collector; interrupt to leave it for `coeval send`\n");
+		told = true;
+	}
+}
+
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct capture k = { .opts = { .session = "session",
 				       .tell = tell,
 				       .ctx = &k.progress,
-				       .progress = { progress_show, &k.progress } },
+				       .progress = { show_progress, &k } },
 			     .driver = "fx2" };
 	struct cvl_capture_result result;
 	struct operands operands;
 	struct cvl_error err;
-	int rc = options_read(verb, &k, argc, argv, &operands);
+	int rc = options_read(verb, &k, argc, argv, &operands), stop_fd;
 
 	if (rc >= 0)
 		return rc;
@@ -155,8 +245,13 @@ static int run(int argc, char **argv, const struct verb *verb)
 		k.opts.name = k.host;
 	}
 	progress_init(&k.progress, k.opts.session);
-	rc = cvl_capture_run(&k.opts, cli_stop_fd(), &result, &err);
+	rc = k.uplink.url ? start_sender(&k, &err) : 0;
+	if (rc)
+		return cli_fail(&err);
+	stop_fd = cli_stop_fd();
+	rc = cvl_capture_run(&k.opts, stop_fd, &result, &err);
 	progress_clear(&k.progress);
+	end_sender(&k, result.clocks > 0, stop_fd);
 	/* nothing to report for a refused capture */
 	if ((!rc || result.bytes || result.edges) && result.clocks && print_result(&k, &result) &&
 	    !rc)
@@ -171,7 +266,7 @@ const struct verb verb_capture = {
 	.options = options,
 	.members = &driver_members,
 	.notes =
-		"It ends at its --duration, at the end of its input, or cleanly on SIGINT or SIGTERM. Memory is bounded, packets are written once a second, and whatever is lost is a gap.\n",
+		"It ends at its --duration, at the end of its input, or cleanly on SIGINT or SIGTERM. Memory is bounded, packets are written once a second (see --flush), and whatever is lost is a gap.\n",
 	.examples = "  coeval capture --rate 8MHz --radio spidev0.0 --name n07 -o s/\n"
 		    "  other-analyzer --raw |\n"
 		    "    coeval capture --driver pipe --rate 1MHz --lines 8 --name desk -o s/\n",

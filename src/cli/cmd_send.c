@@ -22,6 +22,8 @@ static const struct cli_option options[] = {
 	UPLINK_OPTIONS(AT(opts.uplink)),
 	{ "name", 'n', "NAME", OPTION_TEXT, AT(opts.node),
 	  "of this node (default: that of all its clocks, or else the host's)" },
+	{ "wait", 0, NULL, OPTION_FLAG, AT(opts.wait),
+	  "if there is no session yet, wait for one: a capture is about to begin" },
 	JSON_OPTION(AT(json)),
 	{ 0 },
 };

@@ -136,7 +136,7 @@ void session_tell_again(const struct cvl_session *s, size_t n, const char *origi
 			const struct cvl_report *report);
 
 /** The part of cvl_session_clean() that removes traces of no clock. */
-int session_clean_traces(struct cvl_session *s, bool (*see)(void *ctx, const char *path), void *ctx,
+int session_clean_traces(const struct cvl_session *s, bool (*see)(void *ctx, const char *path), void *ctx,
 			 struct cvl_error *err);
 
 /** Undo the addition of the clocks from @first on. */

@@ -6,6 +6,8 @@
 #include "uplink/run.h"
 #include "uplink/sender.h"
 
+#include <coeval/files.h>
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -14,6 +16,7 @@
 #define IDLE_MS 2000   /* the same if nothing did: not all is told */
 #define LOOK_MS 20     /* between looks at the streams */
 #define FLUSH_MS 2000
+#define SESSION_WAIT_MS 10000
 
 struct sending {
 	const struct cvl_send_opts *opts;
@@ -74,14 +77,35 @@ static int tell_progress(struct sending *s, int64_t now, struct cvl_error *err)
 	return cvl_progress_tell(&s->opts->uplink.progress, state.stored, state.bytes, err);
 }
 
+/* 0: it grows; 1: stopped. What was ended before a capture goes on with it is not all that will come. */
+static int wait_for_session(struct sending *s, const char *path, int stop_fd, struct cvl_error *err)
+{
+	for (int64_t until = run_now_ms() + SESSION_WAIT_MS; run_now_ms() < until;) {
+		char file[CVL_PATH_MAX];
+
+		if (cvl_path_join(file, path, "session.json") && cvl_is_file(file) &&
+		    !outgoing_look(s->source, true, err) && outgoing_grows(s->source))
+			return 0;
+		if (run_wait(stop_fd, -1, -1, SESSION_MS))
+			return 1;
+	}
+	return 0; /* whatever there is */
+}
+
 static int run(struct sending *s, const char *path, int stop_fd, struct cvl_error *err)
 {
 	struct sender_state state;
+	int rc = s->opts->wait ? wait_for_session(s, path, stop_fd, err) : 0;
 
+	if (!rc)
+		rc = outgoing_look(s->source, true, err);
+	if (rc)
+		return rc < 0 ? rc : 0;
 	for (;;) {
 		const int64_t now = run_now_ms();
 		int wait = IDLE_MS, due;
-		int rc = look(s, path, now, &wait, err);
+
+		rc = look(s, path, now, &wait, err);
 
 		rc = rc ? rc : sender_work(s->sender, now, &due, err);
 		rc = rc ? rc : tell_progress(s, now, err);
@@ -113,8 +137,6 @@ int cvl_send_run(const char *path, const struct cvl_send_opts *opts, int stop_fd
 		rc = watch_open(&s.watch, err);
 	if (!rc)
 		rc = outgoing_open(&s.source, path, &s.report, err);
-	if (!rc)
-		rc = outgoing_look(s.source, true, err);
 	if (!rc)
 		rc = nats_carrier_open(&s.carrier, &nats, err);
 	if (!rc)

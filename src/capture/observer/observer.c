@@ -195,7 +195,7 @@ static int start(struct cvl_capture *o, struct cvl_error *err)
 		radio_look(o->radio);
 	link_control(o, true);
 	o->state = OBSERVER_RUNNING;
-	o->housekept = o->began;
+	o->housekept = o->flushed = o->began;
 	watch_notify("READY=1\nSTATUS=capturing");
 	return 0;
 }
@@ -289,11 +289,28 @@ static char *command(void *ctx, char *line)
 
 /* ---- the loop ---- */
 
+static int64_t flush_ns(const struct cvl_capture *o)
+{
+	return o->opts->flush_ns ? o->opts->flush_ns : HOUSEKEEPING_NS;
+}
+
+static int flush(struct cvl_capture *o, struct cvl_error *err)
+{
+	const int64_t now = driver_boottime_ns();
+	int rc = 0;
+
+	if (o->state != OBSERVER_RUNNING || now - o->flushed < flush_ns(o))
+		return 0;
+	o->flushed = now;
+	for (size_t i = 0; i < o->n && !rc; i++)
+		rc = stream_flush(o->stream[i], err);
+	return rc;
+}
+
 static int housekeep(struct cvl_capture *o, struct cvl_error *err)
 {
 	int64_t now = driver_boottime_ns(), longest = 0;
 	struct cvl_error problem;
-	int rc = 0;
 
 	if (now - o->housekept < HOUSEKEEPING_NS)
 		return 0;
@@ -303,18 +320,16 @@ static int housekeep(struct cvl_capture *o, struct cvl_error *err)
 		return 0;
 	if (o->radio)
 		radio_look(o->radio);
-	for (size_t i = 0; i < o->n && !rc; i++) {
+	for (size_t i = 0; i < o->n; i++) {
 		double s = (double)stream_counters(o->stream[i]).samples /
 			   (double)stream_rate(o->stream[i]);
 
 		longest = s * 1e9 > (double)longest ? (int64_t)(s * 1e9) : longest;
-		rc = stream_flush(o->stream[i], err);
 	}
 	if (o->opts->metrics && watch_metrics(o, o->opts->metrics, &problem))
 		tell(o, true, problem.text);
-	return rc ? rc :
-		    cvl_progress_tell(&o->opts->progress, (uint64_t)longest,
-				      (uint64_t)o->opts->duration_ns, err);
+	return cvl_progress_tell(&o->opts->progress, (uint64_t)longest,
+				 (uint64_t)o->opts->duration_ns, err);
 }
 
 static bool all_ended(const struct cvl_capture *o)
@@ -329,8 +344,11 @@ static int timeout_ms(const struct cvl_capture *o)
 {
 	int64_t ns = HOUSEKEEPING_NS;
 
-	if (o->state == OBSERVER_RUNNING)
-		ns = o->housekept + HOUSEKEEPING_NS - driver_boottime_ns();
+	if (o->state == OBSERVER_RUNNING) {
+		const int64_t due = o->flushed + flush_ns(o), kept = o->housekept + HOUSEKEEPING_NS;
+
+		ns = (due < kept ? due : kept) - driver_boottime_ns();
+	}
 	if (o->state == OBSERVER_PREPARED && o->start_at) {
 		ns = o->start_at == AT_ONCE ? 0 : o->start_at - unix_now();
 		ns = ns > HOUSEKEEPING_NS ? HOUSEKEEPING_NS : ns;
@@ -377,6 +395,8 @@ int cvl_capture_work(struct cvl_capture *o, struct cvl_error *err)
 	}
 	if (!rc && o->state == OBSERVER_RUNNING && all_ended(o))
 		rc = stop(o, err);
+	if (!rc)
+		rc = flush(o, err);
 	if (!rc)
 		rc = housekeep(o, err);
 	return rc ? rc : o->state != OBSERVER_DONE;
