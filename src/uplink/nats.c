@@ -424,14 +424,14 @@ static void subscribe(struct nats_carrier *c)
 	pthread_mutex_unlock(&c->lock);
 }
 
-static void purge(struct nats_carrier *c, uint64_t upto)
+static bool purge(struct nats_carrier *c, uint64_t upto)
 {
 	jsOptions opts;
 
 	jsOptions_Init(&opts);
 	opts.Wait = REQUEST_MS;
 	opts.Stream.Purge.Sequence = upto + 1;
-	js_PurgeStream(c->js, c->stream, &opts, NULL);
+	return js_PurgeStream(c->js, c->stream, &opts, NULL) == NATS_OK;
 }
 
 /* By the clock, not by messages: into a full stream none come. */
@@ -451,10 +451,11 @@ static void look_after(struct nats_carrier *c, uint64_t *purged, uint64_t *gener
 	done = c->done;
 	seen = c->generation;
 	pthread_mutex_unlock(&c->lock);
-	if (done && (done != *purged || seen != *generation))
-		purge(c, done);
-	*purged = done;
-	*generation = seen;
+	/* one that fails is tried again: if the stream is full nothing else will change */
+	if (done && (done != *purged || seen != *generation) && purge(c, done)) {
+		*purged = done;
+		*generation = seen;
+	}
 }
 
 static void *administer(void *closure)

@@ -8,9 +8,14 @@
 
 #include <coeval/files.h>
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define SESSION_MS 200 /* between looks at the session's list of clocks, if something changed */
 #define IDLE_MS 2000   /* the same if nothing did: not all is told */
@@ -25,6 +30,7 @@ struct sending {
 	struct carrier *carrier;
 	struct sender *sender;
 	struct watch *watch;
+	int lock_fd;
 	int64_t listed_ms, looked_ms, told_ms;
 	bool changed, fresh; /* something did, since the list was read; since streams were looked at */
 };
@@ -92,11 +98,36 @@ static int wait_for_session(struct sending *s, const char *path, int stop_fd, st
 	return 0; /* whatever there is */
 }
 
+/*
+ * One sender at a time: two would do no harm, but all would go twice. Where it cannot be told, it is not. 0:
+ * it is ours; 1: stopped. The lock goes with the process.
+ */
+static int wait_for_turn(struct sending *s, const char *path, int stop_fd)
+{
+	char folder[CVL_PATH_MAX], file[CVL_PATH_MAX];
+	bool told = false;
+
+	if (!cvl_path_join(folder, path, "capture") || !cvl_path_join(file, folder, "send.lock") ||
+	    (mkdir(folder, 0777) && errno != EEXIST))
+		return 0;
+	s->lock_fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	while (s->lock_fd >= 0 && flock(s->lock_fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
+		if (!told && !s->opts->wait && s->opts->uplink.tell)
+			s->opts->uplink.tell(s->opts->uplink.ctx, false,
+					     "another process sends this session; waiting for it to end");
+		told = true;
+		if (run_wait(stop_fd, -1, -1, SESSION_MS))
+			return 1;
+	}
+	return 0;
+}
+
 static int run(struct sending *s, const char *path, int stop_fd, struct cvl_error *err)
 {
 	struct sender_state state;
 	int rc = s->opts->wait ? wait_for_session(s, path, stop_fd, err) : 0;
 
+	rc = rc ? rc : wait_for_turn(s, path, stop_fd);
 	if (!rc)
 		rc = outgoing_look(s->source, true, err);
 	if (rc)
@@ -123,7 +154,7 @@ static int run(struct sending *s, const char *path, int stop_fd, struct cvl_erro
 int cvl_send_run(const char *path, const struct cvl_send_opts *opts, int stop_fd,
 		 struct cvl_send_result *result, struct cvl_error *err)
 {
-	struct sending s = { .opts = opts, .report = run_report(&opts->uplink) };
+	struct sending s = { .opts = opts, .lock_fd = -1, .report = run_report(&opts->uplink) };
 	struct sender_opts how = { .path = path, .report = &s.report };
 	struct nats_opts nats;
 	struct sender_state state;
@@ -154,5 +185,7 @@ int cvl_send_run(const char *path, const struct cvl_send_opts *opts, int stop_fd
 	carrier_close(s.carrier);
 	outgoing_close(s.source);
 	watch_close(s.watch);
+	if (s.lock_fd >= 0)
+		close(s.lock_fd);
 	return rc;
 }

@@ -66,13 +66,24 @@ static int parse_listen(struct server *s, const char *listen, struct cvl_error *
 
 static int write_config(const struct server *s, const struct server_opts *o, struct cvl_error *err)
 {
-	char *text = NULL;
+	char path[CVL_PATH_MAX], *text = NULL, *users = NULL;
 	size_t n = 0;
-	FILE *f = open_memstream(&text, &n);
+	FILE *f;
 	int rc;
 
-	if (!f)
+	if (o->keys) {
+		if (!cvl_path_join(path, o->keys, "nats-server.conf"))
+			return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long",
+					o->keys);
+		users = cvl_read_whole(path, 16 << 20, &n, err);
+		if (!users)
+			return err ? (int)err->code : CVL_E_IO;
+	}
+	f = open_memstream(&text, &n);
+	if (!f) {
+		free(users);
 		return cvl_no_memory(err);
+	}
 	fprintf(f,
 		"# Made anew by each `coeval collect --local-server`.\n"
 		"server_name: coeval\n"
@@ -81,9 +92,10 @@ static int write_config(const struct server *s, const struct server_opts *o, str
 		"jetstream {\n\tstore_dir: \"%s/jetstream\"\n\tmax_memory_store: 64MB\n"
 		"\tmax_file_store: %" PRIu64 "\n}\n",
 		s->host, s->port, o->folder, o->store_bytes);
-	if (o->keys)
-		fprintf(f, "include \"%s/nats-server.conf\"\n", o->keys);
+	if (users) /* its own `include` takes no absolute path */
+		fputs(users, f);
 	rc = fclose(f) ? cvl_no_memory(err) : cvl_write_soon(s->config, text, n, err);
+	free(users);
 	free(text);
 	return rc;
 }

@@ -305,6 +305,7 @@ static int reopen(struct spool *s, struct trace *t, struct cvl_error *err)
 	if (rc)
 		return rc;
 	t->pub.packets = 0;
+	close_index(t);
 	open_index(s, t);
 	walk(s, t);
 	return go_on(s, t, err);

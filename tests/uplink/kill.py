@@ -41,7 +41,7 @@ class Server:
                     routes = ", ".join(f'"nats://127.0.0.1:{r}"' for r in self.routes)
                     f.write(f'cluster {{ name: c, listen: "127.0.0.1:{self.routes[i]}", routes: [{routes}] }}\n')
                 if MODE == "keys":
-                    f.write(f'include "{os.getcwd()}/keys/nats-server.conf"\n')
+                    f.write(open("keys/nats-server.conf").read())
             self.start(i)
 
     def start(self, i):
