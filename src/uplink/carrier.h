@@ -32,6 +32,7 @@ enum carrier_kind {
 	CARRIER_MESSAGE, /* at the collector: a message of `node`, from its `clock` */
 	CARRIER_TOLD,    /* `topic` was told: at the collector by `node` */
 	CARRIER_PROBLEM, /* `text` for the user */
+	CARRIER_CLOSED,  /* it gave up, for the reason `text`; no other event follows */
 };
 
 struct carrier_event {

@@ -356,6 +356,8 @@ int collector_work(struct collector *c, int64_t now_ms, int *wait_ms, struct cvl
 				take_live(c, &e);
 			break;
 		case CARRIER_PROBLEM: tell_user(c, e.text); break;
+		case CARRIER_CLOSED:
+			return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s", e.text);
 		case CARRIER_TAKEN:
 		case CARRIER_REFUSED: break;
 		}

@@ -18,11 +18,13 @@
 
 #include "uplink/nkey.h"
 #include "uplink/protocol.h"
+#include "uplink/run.h"
 
 #define ACK_MS 2000        /* a publish without an answer is lost */
 #define REQUEST_MS 3000    /* what the collector asks of the server */
 #define QUEUED_MAX (16 << 20) /* bytes of messages that wait for the collector */
 #define ADMIN_MS 1000      /* between looks after the stream */
+#define AWAY_MS 3000 /* without a connection, before it is told */
 #define CLOSE_MS 3000
 #define PING_MS 5000
 #define SUBJECT_MAX 512
@@ -53,7 +55,7 @@ struct feed {
 
 struct nats_carrier {
 	struct carrier pub;
-	char *testbed, *node, *url;
+	char *testbed, *node, *url, *where;
 	char key[NKEY_SEED_TEXT];
 	unsigned shard, replicas;
 	uint64_t stream_bytes;
@@ -70,7 +72,8 @@ struct nats_carrier {
 	unsigned running; /* callbacks of subscriptions may still come */
 	struct pending *pending;
 	size_t n_pending, pending_room;
-	char refusal[200]; /* the last problem told: not again and again */
+	char refusal[300]; /* the last problem told: not again and again */
+	int64_t away_ms;   /* since when there is no connection; 0: there is, or it was told */
 
 	/* of the collector */
 	pthread_t admin;
@@ -183,11 +186,24 @@ static const char *take_token(char *out, size_t size, const char *text)
 
 /* ---- callbacks, in libnats' threads ---- */
 
+/* In the stream; 0: it does not say. natsMsg_GetSequence() knows only those of messages that were asked for. */
+static uint64_t number_of(natsMsg *msg)
+{
+	jsMsgMetaData *meta = NULL;
+	uint64_t number = 0;
+
+	if (natsMsg_GetMetaData(&meta, msg) == NATS_OK)
+		number = meta->Sequence.Stream;
+	jsMsgMetaData_Destroy(meta);
+	return number;
+}
+
 static void on_message(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *closure)
 {
 	const struct feed *feed = closure;
 	struct nats_carrier *c = feed->c;
 	struct item *i = new_item(CARRIER_MESSAGE, msg, NULL);
+	const uint64_t number = number_of(msg);
 
 	(void)nc;
 	(void)sub;
@@ -200,8 +216,8 @@ static void on_message(natsConnection *nc, natsSubscription *sub, natsMsg *msg, 
 		if (!i)
 			natsMsg_Destroy(msg);
 	} else {
-		i->ticket = c->generation << 40 | (natsMsg_GetSequence(msg) & 0xffffffffff);
-		c->seen = natsMsg_GetSequence(msg);
+		i->ticket = c->generation << 40 | (number & 0xffffffffff);
+		c->seen = number;
 		put(c, i);
 	}
 	pthread_mutex_unlock(&c->lock);
@@ -245,6 +261,7 @@ static void on_connected(natsConnection *nc, void *closure)
 	pthread_mutex_lock(&c->lock);
 	c->subscribe = c->nudged = true;
 	c->refusal[0] = '\0';
+	c->away_ms = 0;
 	put(c, new_item(CARRIER_READY, NULL, NULL));
 	pthread_cond_broadcast(&c->change);
 	pthread_mutex_unlock(&c->lock);
@@ -256,8 +273,19 @@ static void on_gone(natsConnection *nc, void *closure)
 
 	(void)nc;
 	pthread_mutex_lock(&c->lock);
+	c->away_ms = run_now_ms();
 	put(c, new_item(CARRIER_GONE, NULL, NULL));
 	pthread_mutex_unlock(&c->lock);
+}
+
+/* libnats gives up when it is not let in, or cannot trust the server: to try again would not help. */
+static const char *why_closed(const char *text)
+{
+	if (text && strcasestr(text, "authorization"))
+		return "the server does not let us in: see --key";
+	if (text && strcasestr(text, "no server"))
+		return "the server does not let us in: it does not know the key (see --key), or its certificate is not trusted (see --ca)";
+	return text && *text ? text : "the connection was closed";
 }
 
 static void on_closed(natsConnection *nc, void *closure)
@@ -265,9 +293,10 @@ static void on_closed(natsConnection *nc, void *closure)
 	struct nats_carrier *c = closure;
 	const char *text = NULL;
 
-	if (natsConnection_GetLastError(nc, &text) != NATS_OK && text && *text)
-		tell(c, text);
+	natsConnection_GetLastError(nc, &text);
 	pthread_mutex_lock(&c->lock);
+	if (!c->closing)
+		put(c, new_item(CARRIER_CLOSED, NULL, why_closed(text)));
 	c->closed = true;
 	pthread_cond_broadcast(&c->change);
 	pthread_mutex_unlock(&c->lock);
@@ -564,12 +593,34 @@ static bool name_it(struct nats_carrier *c, struct carrier_event *e)
 	return at && !*at;
 }
 
+/* Whoever waits is told for what. */
+static void tell_away(struct nats_carrier *c)
+{
+	const char *text = NULL;
+	char line[600];
+	bool long_away;
+
+	pthread_mutex_lock(&c->lock);
+	long_away = c->away_ms && run_now_ms() - c->away_ms >= AWAY_MS;
+	if (long_away)
+		c->away_ms = 0;
+	pthread_mutex_unlock(&c->lock);
+	if (!long_away)
+		return;
+	if (c->nc)
+		natsConnection_GetLastError(c->nc, &text);
+	snprintf(line, sizeof(line), "no connection to %.200s%s%.200s; it is tried again", c->where,
+		 text && *text ? ": " : "", text ? text : "");
+	tell(c, line);
+}
+
 static bool nats_next(struct carrier *carrier, struct carrier_event *e)
 {
 	struct nats_carrier *c = (struct nats_carrier *)carrier;
 	struct item *i;
 	uint64_t count;
 
+	tell_away(c);
 	do {
 		pthread_mutex_lock(&c->lock);
 		free_item(c->taken);
@@ -691,6 +742,7 @@ static void nats_close(struct carrier *carrier)
 	free(c->testbed);
 	free(c->node);
 	free(c->url);
+	free(c->where);
 	free(c);
 }
 
@@ -780,6 +832,14 @@ static int set_options(struct nats_carrier *c, natsOptions *o, const struct nats
 	return rc;
 }
 
+static int cannot_connect(const char *url, natsStatus s, struct cvl_error *err)
+{
+	const char *text = nats_GetLastError(NULL);
+
+	text = text && *text ? text : natsStatus_GetText(s);
+	return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s: %s", url, why_closed(text));
+}
+
 static int connect_it(struct nats_carrier *c, natsOptions *o, const char *url,
 		      struct cvl_error *err)
 {
@@ -789,12 +849,7 @@ static int connect_it(struct nats_carrier *c, natsOptions *o, const char *url,
 	if (s == NATS_OK)
 		on_connected(c->nc, c);
 	else if (s != NATS_NOT_YET_CONNECTED)
-		return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s: %s", url,
-				s == NATS_CONNECTION_AUTH_FAILED || s == NATS_NOT_PERMITTED ?
-					"the server does not accept this key; see --key" :
-				s == NATS_SSL_ERROR || s == NATS_SECURE_CONNECTION_REQUIRED || s == NATS_SECURE_CONNECTION_WANTED ?
-					"no secure connection; see --ca" :
-					natsStatus_GetText(s));
+		return cannot_connect(url, s, err);
 	jsOptions_Init(&js);
 	js.Wait = REQUEST_MS;
 	js.PublishAsync.AckHandler = on_ack;
@@ -840,12 +895,14 @@ int nats_carrier_open(struct carrier **out, const struct nats_opts *opts, struct
 	c->replicas = opts->replicas ? opts->replicas : 1;
 	c->stream_bytes = opts->stream_bytes;
 	c->testbed = strdup(opts->testbed);
-	c->url = strdup(opts->url);
+	c->url = strdup(opts->url); /* is cut into several */
+	c->where = strdup(opts->url);
+	c->away_ms = run_now_ms();
 	c->node = opts->node ? strdup(opts->node) : NULL;
 	snprintf(c->stream, sizeof(c->stream), "CVL_%s_%u", opts->testbed, opts->shard);
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->change, NULL);
-	if (!c->testbed || !c->url || (opts->node && !c->node) || c->wake < 0 ||
+	if (!c->testbed || !c->url || !c->where || (opts->node && !c->node) || c->wake < 0 ||
 	    natsOptions_Create(&o) != NATS_OK)
 		rc = cvl_no_memory(err);
 	rc = rc ? rc : set_options(c, o, opts, err);
@@ -861,6 +918,8 @@ int nats_carrier_open(struct carrier **out, const struct nats_opts *opts, struct
 		else
 			s = s ? s : NATS_NO_MEMORY;
 	}
+	if (!rc && s == NATS_CONNECTION_CLOSED) /* meanwhile: what for is told by an event */
+		s = NATS_OK;
 	if (!rc && s)
 		rc = cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s: %s", opts->url,
 			      natsStatus_GetText(s));

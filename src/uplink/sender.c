@@ -239,7 +239,7 @@ static void take_have(struct sender *s, const struct carrier_event *e)
 	free(list);
 }
 
-static void take_events(struct sender *s)
+static int take_events(struct sender *s, struct cvl_error *err)
 {
 	struct carrier_event e;
 
@@ -257,9 +257,12 @@ static void take_events(struct sender *s)
 		case CARRIER_REFUSED: take_ack(s, &e); break;
 		case CARRIER_TOLD: take_have(s, &e); break;
 		case CARRIER_PROBLEM: tell(s, e.text); break;
+		case CARRIER_CLOSED:
+			return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s", e.text);
 		case CARRIER_MESSAGE: break;
 		}
 	}
+	return 0;
 }
 
 /* ---- what is sent ---- */
@@ -453,9 +456,9 @@ int sender_work(struct sender *s, int64_t now_ms, int *wait_ms, struct cvl_error
 
 	s->now = now_ms;
 	rc = add_clocks(s, err);
+	rc = rc ? rc : take_events(s, err);
 	if (rc)
 		return rc;
-	take_events(s);
 	if (s->connected && wonders(s) && now_ms - s->asked_ms >= ASK_MS)
 		ask(s);
 	if (s->connected && now_ms - s->live_ms >= LIVE_MS)
