@@ -12,7 +12,8 @@ static const struct option options[] = {
 	{ "seconds", required_argument, NULL, 's' }, { "seed", required_argument, NULL, 'r' },
 	{ "faults", required_argument, NULL, 'f' },  { "jobs", required_argument, NULL, 'j' },
 	{ "disk", required_argument, NULL, 'd' },    { "only", required_argument, NULL, 'o' },
-	{ "json", no_argument, NULL, 'J' },          { 0 },
+	{ "json", no_argument, NULL, 'J' },          { "collect", no_argument, NULL, 'c' },
+	{ 0 },
 };
 
 int bed_main(int argc, char **argv)
@@ -32,6 +33,7 @@ int bed_main(int argc, char **argv)
 		case 'd': o.disk_bytes = strtoull(optarg, NULL, 10); break;
 		case 'o': o.only = optarg; break;
 		case 'J': o.json = true; break;
+		case 'c': o.collect = true; break;
 		default: return 2;
 		}
 	}

@@ -3,6 +3,7 @@
 
 #include <coeval/files.h>
 #include <coeval/out.h>
+#include "sim/testbed/bed_collect.h"
 #include "sim/testbed/judge.h"
 #include "sim/testbed/node.h"
 #include "sim/testbed/world_text.h"
@@ -16,6 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define NODES_MAX 64
@@ -258,7 +260,25 @@ static pid_t start_node(const struct bed_run_opts *o, const char *name)
 	_exit(4);
 }
 
-static int run_nodes(const struct bed_run_opts *o, const struct bed *bed, struct cvl_error *err)
+/* Its end is waited for, and that of what collects beside it. */
+static pid_t wait_for_node(struct bed_collect *collect, int *status, struct cvl_error *err)
+{
+	const struct timespec tick = { .tv_nsec = 20000000 };
+
+	for (;;) {
+		pid_t pid = waitpid(-1, status, collect ? WNOHANG : 0);
+
+		if (pid > 0 && !(collect && bed_collect_ended(collect, pid, *status)))
+			return pid;
+		if (pid < 0 || (collect && bed_collect_work(collect, err)))
+			return -1;
+		if (!pid)
+			nanosleep(&tick, NULL);
+	}
+}
+
+static int run_nodes(const struct bed_run_opts *o, const struct bed *bed,
+		     struct bed_collect *collect, struct cvl_error *err)
 {
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 	unsigned jobs = o->jobs ? o->jobs : processors > 0 ? (unsigned)processors : 1, running = 0;
@@ -269,12 +289,18 @@ static int run_nodes(const struct bed_run_opts *o, const struct bed *bed, struct
 		int status;
 
 		if (next < bed->air.n_clocks && running < jobs) {
-			if (start_node(o, bed->air.clock[next++].name) < 0)
+			const char *name = bed->air.clock[next++].name;
+			int rc;
+
+			if (start_node(o, name) < 0)
 				return cvl_fail_errno(err, "start", "a node");
+			rc = collect ? bed_collect_node(collect, name, err) : 0;
+			if (rc)
+				return rc;
 			running++;
 			continue;
 		}
-		if (wait(&status) < 0)
+		if (wait_for_node(collect, &status, err) < 0)
 			return cvl_fail_errno(err, "wait for", "a node");
 		running--;
 		done++;
@@ -292,6 +318,7 @@ struct outcome {
 	struct cvl_score score, ideal;
 	unsigned good, degraded, lost;
 	unsigned unopened; /* sessions */
+	unsigned killed;   /* of what carries them to the collector */
 	uint64_t records;
 	struct node_usage used;
 };
@@ -326,6 +353,26 @@ static int new_truth(struct cvl_sync **out, const struct cvl_session *s, size_t 
 	}
 	return t && t->clock && t->estimator && t->reference && t->settings ? 0 :
 									      cvl_no_memory(err);
+}
+
+/* What the collector has. */
+static int open_collected(struct cvl_session **out, const struct bed_run_opts *o,
+			  const struct bed *bed, struct outcome *oc, struct cvl_error *err)
+{
+	char path[CVL_PATH_MAX];
+	int rc;
+
+	place(path, o, "joined", "");
+	rc = cvl_session_open(out, path, NULL, err);
+	for (size_t i = 0; i < bed->air.n_clocks && !rc; i++) {
+		place(path, o, bed->air.clock[i].name, ".usage");
+		add_usage(&oc->used, path);
+		if (cvl_session_find(*out, bed->air.clock[i].name) < 0) {
+			oc->lost++;
+			oc->unopened++;
+		}
+	}
+	return rc;
 }
 
 /* Sessions of the nodes that came to anything, as one. */
@@ -450,6 +497,10 @@ static void print_text(struct cvl_out *out, const struct bed_run_opts *o, const 
 	cvl_out_text(
 		out,
 		"Real: `coeval capture` on every node, libusb, spidev, and the sync node's program.\n\n");
+	if (o->collect)
+		cvl_out_printf(out,
+			       "Collected: by `coeval send` and `coeval collect` through nats-server; %u of these were killed.\n\n",
+			       oc->killed);
 	cvl_out_printf(out, "  edges of the pins that are stored  %" PRIu64 "\n", j->edges);
 	cvl_out_printf(out, "  edges invented                     %" PRIu64 "\n", j->invented);
 	cvl_out_printf(out, "  edges lost without a gap           %" PRIu64 "\n", j->missing);
@@ -498,6 +549,8 @@ static void print_json(struct cvl_out *out, const struct bed_run_opts *o, const 
 		",\"nominal_rms_ns\":%.1f,\"nominal_max_ns\":%.1f,\"unopened\":%u",
 		oc->good, oc->degraded, oc->lost, oc->score.rms, oc->score.max, oc->score.coverage,
 		oc->score.median_bound, oc->ideal.rms, oc->ideal.max, oc->unopened);
+	if (o->collect)
+		cvl_out_printf(out, ",\"killed_carriers\":%u", oc->killed);
 	cvl_out_printf(out,
 		       ",\"capture_cpu_s\":%.6f,\"samples_cpu_s\":%.6f,\"early_kib\":%ld,"
 		       "\"peak_kib\":%ld",
@@ -509,13 +562,15 @@ static void print_json(struct cvl_out *out, const struct bed_run_opts *o, const 
 }
 
 static int finish(const struct bed_run_opts *o, const struct world *w, const struct bed *bed,
-		  struct cvl_error *err)
+		  unsigned killed, struct cvl_error *err)
 {
 	struct outcome oc = { 0 };
 	struct cvl_session *s = NULL;
 	struct cvl_sync *truth = NULL;
 	struct cvl_out out;
-	int rc = join(&s, o, bed, &oc, err);
+	int rc = o->collect ? open_collected(&s, o, bed, &oc, err) : join(&s, o, bed, &oc, err);
+
+	oc.killed = killed;
 
 	if (!rc)
 		rc = new_truth(&truth, s, bed->air.n_clocks, err);
@@ -542,6 +597,27 @@ static int finish(const struct bed_run_opts *o, const struct world *w, const str
 	return is_wrong(&oc.sum) || (oc.score.n && !(oc.score.coverage >= COVERAGE_LEAST));
 }
 
+static int run_all(const struct bed_run_opts *o, const struct world *w, const struct bed *bed,
+		   struct cvl_error *err)
+{
+	char coeval[CVL_PATH_MAX];
+	struct bed_collect_opts how = { coeval, o->output, o->seed, true };
+	struct bed_collect *collect = NULL;
+	unsigned killed = 0;
+	int rc = 0;
+
+	if (o->collect && !beside(coeval, "coeval") && !beside(coeval, "../../bin/coeval"))
+		rc = cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s is missing", coeval);
+	else if (o->collect)
+		rc = bed_collect_start(&collect, &how, err);
+	if (!rc)
+		rc = run_nodes(o, bed, collect, err);
+	if (!rc && collect)
+		rc = bed_collect_end(collect, &killed, err);
+	bed_collect_free(collect);
+	return rc ? rc : finish(o, w, bed, killed, err);
+}
+
 int bed_run(const struct bed_run_opts *o, struct cvl_error *err)
 {
 	struct world *w = malloc(sizeof(*w));
@@ -566,9 +642,7 @@ int bed_run(const struct bed_run_opts *o, struct cvl_error *err)
 				      "%s already exists; name another directory", o->output) :
 			     cvl_fail_errno(err, "make the directory", o->output);
 	else if (!rc) {
-		rc = run_nodes(o, &bed, err);
-		if (!rc)
-			rc = finish(o, w, &bed, err);
+		rc = run_all(o, w, &bed, err);
 	}
 	bed_free(&bed);
 	free(w);

@@ -21,6 +21,7 @@ struct bed_run_opts {
 	unsigned jobs;       /* nodes that run at once; 0: as many as there are processors */
 	uint64_t disk_bytes; /* of a file system that is mounted for each node's session; 0: none */
 	bool json;
+	bool collect; /* what is judged is what a collector has, with kills of all that carries it there */
 	const char *only; /* a node to run in this very process: what bed_run() starts */
 };
 

@@ -173,7 +173,7 @@ static int demonstrate(struct demo *d, struct cvl_error *err)
 
 struct request {
 	struct demo demo;
-	bool testbed, has_seconds, has_seed;
+	bool testbed, collect, has_seconds, has_seed;
 	unsigned nodes; /* 0: not given */
 	const char *output, *faults;
 };
@@ -181,7 +181,7 @@ struct request {
 static int exec_testbed(const struct request *r)
 {
 	char nodes[24], seconds[24], seed[24];
-	const char *argv[13] = { "coeval-testbed" };
+	const char *argv[14] = { "coeval-testbed" };
 	const char *const pairs[][2] = { { "--bed", r->output ? r->output : "testbed" },
 					 { "--nodes", r->nodes ? nodes : NULL },
 					 { "--seconds", r->has_seconds ? seconds : NULL },
@@ -199,6 +199,8 @@ static int exec_testbed(const struct request *r)
 		}
 	if (r->demo.json)
 		argv[argn++] = "--json";
+	if (r->collect)
+		argv[argn++] = "--collect";
 	return become("coeval-testbed", (char *const *)argv,
 		      "install libumockdev-dev and build again");
 }
@@ -221,6 +223,8 @@ static const struct cli_option options[] = {
 	  1, 64 },
 	{ "faults", 0, "LIST", OPTION_TEXT, AT(faults),
 	  "what goes wrong there: overflow,unplug,kill,die,deaf,step,full; \"kill:3\": three times on every node; without a number on a third of them" },
+	{ "collect", 0, NULL, OPTION_FLAG, AT(collect),
+	  "its nodes send to a collector, and senders, server and collector are killed now and then: what the collector has is compared with the truth" },
 	{ 0 },
 };
 
@@ -236,8 +240,8 @@ static int run(int argc, char **argv, const struct verb *verb)
 		return rc;
 	if (r.testbed)
 		return exec_testbed(&r);
-	if (r.nodes || r.faults)
-		return cli_usage(verb, "--nodes and --faults are for --testbed");
+	if (r.nodes || r.faults || r.collect)
+		return cli_usage(verb, "--nodes, --faults and --collect are for --testbed");
 	rc = make_dir(d, r.output, &err);
 	if (!rc)
 		rc = cvl_sim_demo_make(&d->world, d->seed, d->seconds, &err);
@@ -255,6 +259,7 @@ const struct verb verb_demo = {
 	.notes =
 		"Exit status 1: something was invented, lost without a gap, or outside its bound.\n",
 	.examples = "  coeval demo\n"
-		    "  coeval demo --testbed --nodes 4 --faults overflow:1,kill:1 -o bed\n",
+		    "  coeval demo --testbed --nodes 4 --faults overflow:1,kill:1 -o bed\n"
+		    "  coeval demo --testbed --nodes 4 --collect -o bed\n",
 	.run = run,
 };
