@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes a session as captures do, in haste: grow SESSION CLOCKS SECONDS SECOND_US. All clocks hear the
- * same beacon each second and see the same edges, at whole tenths of a second; the one before the last
- * falls silent half-way and ends there, and the last one comes after a third.
+ * Writes a session as captures do, in haste: grow SESSION CLOCKS SECONDS SECOND_US [steady]. All clocks
+ * hear the same beacon each second and see the same edges, at whole tenths of a second; unless they are
+ * steady the one before the last falls silent half-way and ends there, and the last one comes after a
+ * third.
  */
 #include <math.h>
 #include <stdio.h>
@@ -67,6 +68,7 @@ int main(int argc, char **argv)
 {
 	const unsigned clocks = argc > 4 ? (unsigned)atoi(argv[2]) : 0,
 		       seconds = argc > 4 ? (unsigned)atoi(argv[3]) : 0;
+	const bool steady = argc > 5;
 	struct cvl_writer *w[CLOCKS_MOST] = { NULL };
 	struct sim_random r = { 5 };
 	struct cvl_session *s;
@@ -77,8 +79,8 @@ int main(int argc, char **argv)
 	must(cvl_session_create(&s, argv[1], &err), &err);
 	for (unsigned k = 0; k < seconds; k++) {
 		for (unsigned c = 0; c < clocks; c++) {
-			if ((c == clocks - 1 && k < seconds / 3) ||
-			    (c == clocks - 2 && k >= seconds / 2))
+			if (!steady && ((c == clocks - 1 && k < seconds / 3) ||
+					(c == clocks - 2 && k >= seconds / 2)))
 				continue;
 			if (!w[c])
 				w[c] = begin(s, c);
@@ -88,7 +90,7 @@ int main(int argc, char **argv)
 	}
 	for (unsigned c = 0; c < clocks; c++)
 		must(cvl_session_finish(s, w[c],
-					tick_at(c, c == clocks - 2 ? seconds / 2 : seconds), &err),
+					tick_at(c, !steady && c == clocks - 2 ? seconds / 2 : seconds), &err),
 		     &err);
 	cvl_session_close(s);
 	return 0;
