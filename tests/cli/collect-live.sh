@@ -29,16 +29,16 @@ def read(name):
         if not m:
             print("odd:", line.strip())
             continue
-        late = " late" in m[4] or m[4].startswith("late")
-        out.append((float(m[1]), float(m[2]) * UNIT[m[3]], m[4].replace(" late", "").replace("late ", ""), late))
+        mark = "  (out of order)"
+        out.append((float(m[1]), float(m[2]) * UNIT[m[3]], m[4].replace(mark, ""), mark in m[4]))
     return out
 live, offline = read(sys.argv[1]), read(sys.argv[2])
 E2
 
 echo "== nobody is away: the same, byte for byte"
 writers=() senders=()
-begin a 500 20000
-begin b 500 20000
+begin a 300 20000
+begin b 300 20000
 coeval show all --follow --bounds >live 2>said &
 live=$!
 wait ${writers[*]} ${senders[*]}
@@ -55,8 +55,8 @@ collector=$!
 wait_for test -s more/collect/server/nats-server.log
 mkdir away && cd away && ln -s ../more all
 writers=() senders=()
-begin a 800 20000
-begin b 800 20000
+begin a 700 20000
+begin b 700 20000
 coeval show all --follow --bounds --silent-after 2s >live 2>said &
 live=$!
 sleep 3
