@@ -2,6 +2,7 @@
 # room: uplink; full
 # What arrives at a collector is followed live: the same as once it has all arrived. A node that is away holds nobody up, and what was final stays.
 source "$SRC/tests/uplink/start.bash"
+need jq
 grow=$(dirname "$(command -v coeval)")/tests/grow
 port=$(free_port)
 coeval collect all --local-server --listen 127.0.0.1:$port >collected 2>&1 &
@@ -59,6 +60,11 @@ begin a 700 20000
 begin b 700 20000
 coeval show all --follow --bounds --silent-after 2s >live 2>said &
 live=$!
+cat >rules.yaml <<'YAML'
+- { after: "a.n0.D0:rise", then: "b.n0.D0:rise", within: -1ms to 1ms }
+YAML
+coeval check all rules.yaml --follow --silent-after 2s --json >checked 2>&1 &
+check=$!
 sleep 3
 kill -STOP ${senders[1]}
 sleep 3
@@ -70,9 +76,12 @@ kill -CONT ${senders[1]}
 wait ${writers[*]} ${senders[*]}
 kill -INT $collector
 wait $collector
-wait $live
+wait $live $check
 cat said
 coeval show all --follow --bounds >offline
+echo "meanwhile: $(jq -r '.checks[0] | "\(.verdict), \(.violated) violated"' checked)"
+coeval sync all >/dev/null
+echo "in the end: $(coeval check all rules.yaml --json | jq -r '.checks[0] | .verdict')"
 cd ..
 cat >>compare.py <<'E2'
 rest = [r for r in live if not r[3]]

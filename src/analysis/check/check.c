@@ -151,6 +151,10 @@ static void dark(struct check *c, struct stream_state *st, const struct occ *o)
 	st->dark = true;
 }
 
+/*
+ * A record out of order shows that not all was seen in its turn: what waits for something of this stream
+ * cannot be told, as after a loss, up to the next record in order.
+ */
 static void late(struct check *c, struct stream_state *st, const struct occ *o)
 {
 	tell_all(c);
@@ -265,6 +269,7 @@ static __attribute__((noinline)) void record(struct check *c, struct stream_stat
 		struct occ o = occ_at(c, st, sl, i);
 
 		late(c, st, &o);
+		dark(c, st, &o);
 		return;
 	}
 	if ((!st->begun || st->dark) && kind != CVL_GAP && kind != CVL_SLIP)
