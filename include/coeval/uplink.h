@@ -68,7 +68,7 @@ CVL_API int cvl_send_run(const char *path, const struct cvl_send_opts *opts, int
 
 struct cvl_collect_opts {
 	struct cvl_uplink_opts uplink;
-	unsigned shard;         /* which of several collectors of the testbed, from 0 */
+	unsigned shard, shards; /* which, from 0, of how many collectors of the testbed; 0 and 0: the only one */
 	uint64_t quota_bytes;   /* of a node; 0: none */
 	uint64_t stream_bytes;  /* that the server keeps at most; 0: 10 GiB, or half of what a local server's disk has free */
 	unsigned replicas;      /* servers that keep each message: 1 (0), 3 or 5 */

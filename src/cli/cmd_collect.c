@@ -5,6 +5,7 @@
 
 #include <coeval/uplink.h>
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,6 +18,19 @@ struct collect {
 };
 
 #define AT(member) offsetof(struct collect, member)
+
+static int take_shard(const struct verb *verb, void *to, char *text)
+{
+	struct cvl_collect_opts *o = to;
+	unsigned k, n;
+	char rest;
+
+	if (sscanf(text, "%u/%u%c", &k, &n, &rest) != 2 || !k || k > n || n > 1000)
+		return cli_usage(verb, "--shard takes one of how many, such as 1/3, not '%s'", text);
+	o->shard = k - 1;
+	o->shards = n;
+	return 0;
+}
 
 static const struct cli_option options[] = {
 	UPLINK_OPTIONS(AT(opts.uplink)),
@@ -36,8 +50,8 @@ static const struct cli_option options[] = {
 	  .take = take_size },
 	{ "replicas", 0, "N", OPTION_NUMBER, AT(opts.replicas),
 	  "servers that keep each message: 1, 3 or 5 (default: 1)", 1, 5 },
-	{ "shard", 0, "N", OPTION_NUMBER, AT(opts.shard),
-	  "which of several collectors of the testbed, from 0 on", 0, 999 },
+	{ "shard", 0, "K/N", OPTION_TEXT, AT(opts), "the Kth of N collectors of the testbed, each with a session of its own",
+	  .take = take_shard },
 	{ "metrics", 0, "FILE", OPTION_FILE, AT(opts.metrics),
 	  "keep figures there for Prometheus' text collector" },
 	JSON_OPTION(AT(json)),

@@ -187,8 +187,8 @@ int cvl_collect_run(const char *path, const struct cvl_collect_opts *opts, int s
 		rc = nats_carrier_open(&k.carrier, &nats, err);
 	if (!rc)
 		rc = collector_open(&k.collector, k.spool, k.carrier,
-				    &(struct collector_opts){ opts->shard, patience(opts),
-							      &k.report },
+				    &(struct collector_opts){ opts->shard, opts->shards,
+							      patience(opts), &k.report },
 				    err);
 	if (!rc)
 		rc = run(&k, stop_fd, err);

@@ -350,6 +350,8 @@ int collector_work(struct collector *c, int64_t now_ms, int *wait_ms, struct cvl
 		case CARRIER_GONE: c->sum.connected = false; break;
 		case CARRIER_MESSAGE: take_message(c, &e); break;
 		case CARRIER_TOLD:
+			if (uplink_shard(e.node, c->opts.shards) != c->opts.shard)
+				break; /* another's */
 			if (e.topic == CARRIER_ASK)
 				take_ask(c, &e);
 			else if (e.topic == CARRIER_LIVE)

@@ -19,6 +19,11 @@ bool uplink_is_name(const char *name)
 		       n;
 }
 
+unsigned uplink_shard(const char *node, unsigned shards)
+{
+	return shards > 1 ? cvl_crc32c(0, node, strlen(node)) % shards : 0;
+}
+
 /* ---- messages ---- */
 
 /* Of the head before it, and the body. */

@@ -48,6 +48,9 @@ struct uplink_head {
 	uint32_t crc;   /* CRC-32C of all before it, and of those */
 } __attribute__((packed));
 
+/** Which of @shards collectors a node belongs to: by its name. */
+unsigned uplink_shard(const char *node, unsigned shards);
+
 /** Whether @name can name a node. */
 bool uplink_is_name(const char *name);
 
