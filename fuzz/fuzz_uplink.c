@@ -147,7 +147,8 @@ static void take_messages(const uint8_t *data, size_t n)
 			const size_t bytes = make_packet(packet, data, size, flags >> 2);
 
 			uplink_seal(&h, UPLINK_PACKETS, id,
-				    flags & 8 || at < 0 ? place : spool_trace(spool, (size_t)at)->end,
+				    flags & 8 || at < 0 ? place :
+							  spool_trace(spool, (size_t)at)->end,
 				    bytes, packet, bytes);
 			spool_packets(spool, "n1", clock, &h, packet, &trace, why);
 		}

@@ -89,8 +89,9 @@ int main(int argc, char **argv)
 		usleep((useconds_t)atoi(argv[4]));
 	}
 	for (unsigned c = 0; c < clocks; c++)
-		must(cvl_session_finish(s, w[c],
-					tick_at(c, !steady && c == clocks - 2 ? seconds / 2 : seconds), &err),
+		must(cvl_session_finish(
+			     s, w[c],
+			     tick_at(c, !steady && c == clocks - 2 ? seconds / 2 : seconds), &err),
 		     &err);
 	cvl_session_close(s);
 	return 0;

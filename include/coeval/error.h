@@ -77,6 +77,10 @@ enum cvl_hint {
 	CVL_HINT_MASK,       /* choose lines of an observer */
 	CVL_HINT_MODE,       /* choose an observer's mode */
 	CVL_HINT_POWER,      /* choose how often it reads the power */
+	/* what to send to, or collect by */
+	CVL_HINT_KEYS,   /* make keys, and name their folder */
+	CVL_HINT_KEY,    /* choose a key and a certificate */
+	CVL_HINT_LISTEN, /* choose an address */
 	/* what to look at */
 	CVL_HINT_NODE,   /* choose a node */
 	CVL_HINT_POLICY, /* choose a policy, adaption and cache */

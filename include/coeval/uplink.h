@@ -28,7 +28,8 @@ struct cvl_uplink_opts {
 	const char *url;     /* "nats://HOST:PORT", or several with commas between them */
 	const char *testbed; /* whose it is, if a server carries several; NULL: "coeval" */
 	const char *key;     /* file with an nkey seed, or a creds file; NULL: none */
-	const char *ca;      /* file with the certificates that the server's is checked by; NULL: the system's */
+	const char *
+		ca; /* file with the certificates that the server's is checked by; NULL: the system's */
 	/** Called with a message; @problem: it needs attention. May be NULL. */
 	void (*tell)(void *ctx, bool problem, const char *text);
 	void *ctx;
@@ -43,8 +44,9 @@ CVL_API bool cvl_uplink_is_name(const char *name);
 struct cvl_send_opts {
 	struct cvl_uplink_opts uplink;
 	const char *node; /* its name; the server may permit only one */
-	bool wait; /* until there is a session of a capture that is at work */
-	uint64_t keep_bytes; /* 0: all; else packets that are stored are freed here beyond so much */
+	bool wait;        /* until there is a session of a capture that is at work */
+	uint64_t
+		keep_bytes; /* 0: all; else packets that are stored are freed here beyond so much */
 };
 
 struct cvl_send_result {
@@ -68,16 +70,19 @@ CVL_API int cvl_send_run(const char *path, const struct cvl_send_opts *opts, int
 
 struct cvl_collect_opts {
 	struct cvl_uplink_opts uplink;
-	unsigned shard, shards; /* which, from 0, of how many collectors of the testbed; 0 and 0: the only one */
-	uint64_t quota_bytes;   /* of a node; 0: none */
-	uint64_t stream_bytes;  /* that the server keeps at most; 0: 10 GiB, or half of what a local server's disk has free */
-	unsigned replicas;      /* servers that keep each message: 1 (0), 3 or 5 */
-	int64_t patience_ms;    /* a node of which nothing is heard for so long is silent; 0: 3 s */
-	const char *metrics;    /* path of a file for Prometheus' text collector, or NULL */
-	bool until_ended;       /* end when every node that was heard has ended */
-	bool local_server;      /* start nats-server here; uplink.url is not used then */
-	const char *listen;     /* its address, "HOST:PORT"; NULL: 127.0.0.1:4222 */
-	const char *keys;       /* folder made by cvl_collect_keys(), for a local server and uplink; NULL: none */
+	unsigned shard,
+		shards; /* which, from 0, of how many collectors of the testbed; 0 and 0: the only one */
+	uint64_t quota_bytes; /* of a node; 0: none */
+	uint64_t
+		stream_bytes; /* that the server keeps at most; 0: 10 GiB, or half of what a local server's disk has free */
+	unsigned replicas;   /* servers that keep each message: 1 (0), 3 or 5 */
+	int64_t patience_ms; /* a node of which nothing is heard for so long is silent; 0: 3 s */
+	const char *metrics; /* path of a file for Prometheus' text collector, or NULL */
+	bool until_ended;    /* end when every node that was heard has ended */
+	bool local_server;   /* start nats-server here; uplink.url is not used then */
+	const char *listen;  /* its address, "HOST:PORT"; NULL: 127.0.0.1:4222 */
+	const char *
+		keys; /* folder made by cvl_collect_keys(), for a local server and uplink; NULL: none */
 };
 
 struct cvl_collect_result {
@@ -101,10 +106,11 @@ CVL_API int cvl_collect_run(const char *path, const struct cvl_collect_opts *opt
 
 /** What is done with a folder of keys. */
 struct cvl_collect_keys_opts {
-	const char *testbed; /* NULL: "coeval" */
+	const char *testbed;                    /* NULL: "coeval" */
 	const char *const *add, *const *revoke; /* names of nodes */
 	size_t n_add, n_revoke;
-	const char *host; /* name or address of the server, for its certificate; NULL: this host's name, and localhost */
+	const char *
+		host; /* name or address of the server, for its certificate; NULL: this host's name, and localhost */
 };
 
 /**

@@ -56,7 +56,8 @@ static int free_port(void)
 	socklen_t n = sizeof(a);
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), port = 0;
 
-	if (fd >= 0 && !bind(fd, (struct sockaddr *)&a, n) && !getsockname(fd, (struct sockaddr *)&a, &n))
+	if (fd >= 0 && !bind(fd, (struct sockaddr *)&a, n) &&
+	    !getsockname(fd, (struct sockaddr *)&a, &n))
 		port = ntohs(a.sin_port);
 	if (fd >= 0)
 		close(fd);
@@ -83,7 +84,7 @@ static pid_t spawn(const struct bed_collect *c, const char *const *argv)
 
 static int start_collector(struct bed_collect *c, struct cvl_error *err)
 {
-	const char *const argv[] = { "coeval", "collect", c->session, "--local-server",
+	const char *const argv[] = { "coeval",   "collect", c->session, "--local-server",
 				     "--listen", c->listen, NULL };
 
 	c->collector = spawn(c, argv);
@@ -93,11 +94,12 @@ static int start_collector(struct bed_collect *c, struct cvl_error *err)
 static int start_sender(struct bed_collect *c, struct sender *s, struct cvl_error *err)
 {
 	char session[CVL_PATH_MAX];
-	const char *const argv[] = { "coeval", "send", session, "--server", c->url,
+	const char *const argv[] = { "coeval", "send",  session,  "--server", c->url,
 				     "--name", s->name, "--wait", NULL };
 
 	if (!cvl_path_join(session, c->opts.folder, s->name))
-		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", c->opts.folder);
+		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long",
+				c->opts.folder);
 	s->done = false;
 	s->pid = spawn(c, argv);
 	return s->pid < 0 ? cvl_fail_errno(err, "start", "a sender") : 0;
@@ -217,8 +219,8 @@ int bed_collect_end(struct bed_collect *c, unsigned *killed, struct cvl_error *e
 			all = all && c->sender[i].done && !c->sender[i].pid;
 		if (now_s() > until)
 			rc = cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
-				      "not all was collected within %d s: see %s/collect.txt", END_S,
-				      c->opts.folder);
+				      "not all was collected within %d s: see %s/collect.txt",
+				      END_S, c->opts.folder);
 		nanosleep(&tick, NULL);
 	}
 	if (c->collector > 0) {

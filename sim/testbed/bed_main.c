@@ -8,11 +8,16 @@
 #include <stdlib.h>
 
 static const struct option options[] = {
-	{ "bed", required_argument, NULL, 'b' },     { "nodes", required_argument, NULL, 'n' },
-	{ "seconds", required_argument, NULL, 's' }, { "seed", required_argument, NULL, 'r' },
-	{ "faults", required_argument, NULL, 'f' },  { "jobs", required_argument, NULL, 'j' },
-	{ "disk", required_argument, NULL, 'd' },    { "only", required_argument, NULL, 'o' },
-	{ "json", no_argument, NULL, 'J' },          { "collect", no_argument, NULL, 'c' },
+	{ "bed", required_argument, NULL, 'b' },
+	{ "nodes", required_argument, NULL, 'n' },
+	{ "seconds", required_argument, NULL, 's' },
+	{ "seed", required_argument, NULL, 'r' },
+	{ "faults", required_argument, NULL, 'f' },
+	{ "jobs", required_argument, NULL, 'j' },
+	{ "disk", required_argument, NULL, 'd' },
+	{ "only", required_argument, NULL, 'o' },
+	{ "json", no_argument, NULL, 'J' },
+	{ "collect", no_argument, NULL, 'c' },
 	{ 0 },
 };
 

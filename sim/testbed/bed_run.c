@@ -498,9 +498,10 @@ static void print_text(struct cvl_out *out, const struct bed_run_opts *o, const 
 		out,
 		"Real: `coeval capture` on every node, libusb, spidev, and the sync node's program.\n\n");
 	if (o->collect)
-		cvl_out_printf(out,
-			       "Collected: by `coeval send` and `coeval collect` through nats-server; %u of these were killed.\n\n",
-			       oc->killed);
+		cvl_out_printf(
+			out,
+			"Collected: by `coeval send` and `coeval collect` through nats-server; %u of these were killed.\n\n",
+			oc->killed);
 	cvl_out_printf(out, "  edges of the pins that are stored  %" PRIu64 "\n", j->edges);
 	cvl_out_printf(out, "  edges invented                     %" PRIu64 "\n", j->invented);
 	cvl_out_printf(out, "  edges lost without a gap           %" PRIu64 "\n", j->missing);

@@ -45,6 +45,9 @@ static const char *const hints[CVL_HINTS] = {
 	[CVL_HINT_MASK] = " (--mask)",
 	[CVL_HINT_MODE] = " (--mode)",
 	[CVL_HINT_POWER] = " (--power)",
+	[CVL_HINT_KEYS] = "; make them by `coeval collect keys DIR`, and pass --keys DIR",
+	[CVL_HINT_KEY] = " (--key, --ca)",
+	[CVL_HINT_LISTEN] = "; if its port is taken, pass --listen HOST:PORT",
 	[CVL_HINT_NODE] = "; export them one by one with --node",
 	[CVL_HINT_POLICY] = " (--policy, --adaption and --cache choose others)",
 };

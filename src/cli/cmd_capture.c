@@ -82,7 +82,8 @@ static const struct cli_option options[] = {
 	{ "metrics", 0, "FILE", OPTION_FILE, AT(opts.metrics),
 	  "keep figures there for Prometheus' text collector" },
 	JSON_OPTION(AT(json)),
-	{ .kind = OPTION_HEADING, .what = "Sending it to a collector meanwhile, as `coeval send` does" },
+	{ .kind = OPTION_HEADING,
+	  .what = "Sending it to a collector meanwhile, as `coeval send` does" },
 	UPLINK_OPTIONS(AT(uplink)),
 	{ .kind = OPTION_HEADING, .what = "Beacons" },
 	{ "radio", 0, "DEVICE", OPTION_FILE, AT(opts.radio),
@@ -150,17 +151,18 @@ static int print_result(const struct capture *k, const struct cvl_capture_result
  */
 static int start_sender(struct capture *k, struct cvl_error *err)
 {
-	const char *argv[16] = { "coeval", "send", k->opts.session, "--server", k->uplink.url,
-				 "--name", k->opts.name, "--wait" };
+	const char *argv[16] = { "coeval",      "send",   k->opts.session, "--server",
+				 k->uplink.url, "--name", k->opts.name,    "--wait" };
 	const char *const pairs[][2] = { { "--testbed", k->uplink.testbed },
 					 { "--key", k->uplink.key },
 					 { "--ca", k->uplink.ca } };
 	int n = 8;
 
 	if (!cvl_uplink_is_name(k->opts.name))
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"'%s' cannot name a node: up to 64 letters, digits, '-' and '_'; see --name",
-				k->opts.name);
+		return cvl_fail(
+			err, CVL_E_USAGE, CVL_NO_OFFSET,
+			"'%s' cannot name a node: up to 64 letters, digits, '-' and '_'; see --name",
+			k->opts.name);
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
 		if (pairs[i][1]) {
 			argv[n++] = pairs[i][0];
@@ -218,7 +220,8 @@ static void end_sender(struct capture *k, bool captured, int stop_fd)
 			continue;
 		}
 		if (!told && isatty(STDERR_FILENO))
-			fprintf(stderr, "coeval: sending the rest to the collector; interrupt to leave it for `coeval send`\n");
+			fprintf(stderr,
+				"coeval: sending the rest to the collector; interrupt to leave it for `coeval send`\n");
 		told = true;
 	}
 }

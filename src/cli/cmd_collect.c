@@ -26,7 +26,8 @@ static int take_shard(const struct verb *verb, void *to, char *text)
 	char rest;
 
 	if (sscanf(text, "%u/%u%c", &k, &n, &rest) != 2 || !k || k > n || n > 1000)
-		return cli_usage(verb, "--shard takes one of how many, such as 1/3, not '%s'", text);
+		return cli_usage(verb, "--shard takes one of how many, such as 1/3, not '%s'",
+				 text);
 	o->shard = k - 1;
 	o->shards = n;
 	return 0;
@@ -50,7 +51,8 @@ static const struct cli_option options[] = {
 	  .take = take_size },
 	{ "replicas", 0, "N", OPTION_NUMBER, AT(opts.replicas),
 	  "servers that keep each message: 1, 3 or 5 (default: 1)", 1, 5 },
-	{ "shard", 0, "K/N", OPTION_TEXT, AT(opts), "the Kth of N collectors of the testbed, each with a session of its own",
+	{ "shard", 0, "K/N", OPTION_TEXT, AT(opts),
+	  "the Kth of N collectors of the testbed, each with a session of its own",
 	  .take = take_shard },
 	{ "metrics", 0, "FILE", OPTION_FILE, AT(opts.metrics),
 	  "keep figures there for Prometheus' text collector" },

@@ -37,7 +37,8 @@ int take_size(const struct verb *verb, void *to, char *text)
 	}
 	end += *end == 'B';
 	if (*end || end == text || !(v > 0) || v * unit > 9e18)
-		return cli_usage(verb, "'%s' is not a size; expected one like 500MB or 64GiB", text);
+		return cli_usage(verb, "'%s' is not a size; expected one like 500MB or 64GiB",
+				 text);
 	*(uint64_t *)to = (uint64_t)(v * unit);
 	return 0;
 }

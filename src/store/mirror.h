@@ -16,8 +16,9 @@ json_t *mirror_describe(const struct cvl_session *s, size_t i);
 
 /** How a clock of somebody else's is added. */
 struct mirror_desc {
-	const json_t *description; /* as of mirror_describe(); believed in what concerns only itself */
-	const char *name, *node;   /* here; @name may get "-2", "-3", ... appended */
+	const json_t
+		*description; /* as of mirror_describe(); believed in what concerns only itself */
+	const char *name, *node;       /* here; @name may get "-2", "-3", ... appended */
 	const struct cvl_trace *trace; /* its metadata, of one clock class, */
 	const char *metadata;          /* and its text */
 	size_t n;

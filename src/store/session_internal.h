@@ -25,7 +25,7 @@ struct session_entry {
 	struct cvl_packets *packets; /* the same for a trace stored packet by packet */
 	struct stored stored;        /* once finished */
 	int held_lock; /* of a mirror that has ended, until that is saved: a descriptor + 1, or 0 */
-	int epoch_before;            /* index of the epoch before it, or -1 */
+	int epoch_before; /* index of the epoch before it, or -1 */
 };
 
 struct cvl_session {
@@ -136,8 +136,8 @@ void session_tell_again(const struct cvl_session *s, size_t n, const char *origi
 			const struct cvl_report *report);
 
 /** The part of cvl_session_clean() that removes traces of no clock. */
-int session_clean_traces(const struct cvl_session *s, bool (*see)(void *ctx, const char *path), void *ctx,
-			 struct cvl_error *err);
+int session_clean_traces(const struct cvl_session *s, bool (*see)(void *ctx, const char *path),
+			 void *ctx, struct cvl_error *err);
 
 /** Undo the addition of the clocks from @first on. */
 void session_take_back(struct cvl_session *s, size_t first);

@@ -283,7 +283,7 @@ static bool is_named(const struct cvl_session *s, const char *path)
 }
 
 int session_clean_traces(const struct cvl_session *s, bool (*see)(void *ctx, const char *path),
-			void *ctx, struct cvl_error *err)
+			 void *ctx, struct cvl_error *err)
 {
 	char traces[CVL_PATH_MAX], path[CVL_PATH_MAX];
 	const struct dirent *d;

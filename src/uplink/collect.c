@@ -134,7 +134,8 @@ static int take_keys(struct collecting *k, struct nats_opts *nats, struct cvl_er
 		return 0;
 	if (!cvl_path_join(k->key, k->opts->keys, "collector.nk") ||
 	    !cvl_path_join(k->ca, k->opts->keys, "ca.pem"))
-		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", k->opts->keys);
+		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long",
+				k->opts->keys);
 	nats->key = nats->key ? nats->key : k->key;
 	nats->ca = nats->ca ? nats->ca : k->ca;
 	return 0;
@@ -175,8 +176,7 @@ int cvl_collect_run(const char *path, const struct cvl_collect_opts *opts, int s
 	nats.replicas = opts->replicas;
 	nats.stream_bytes = opts->stream_bytes;
 	raise_limits();
-	rc = spool_open(&k.spool,
-			&(struct spool_opts){ path, opts->quota_bytes, &k.report }, err);
+	rc = spool_open(&k.spool, &(struct spool_opts){ path, opts->quota_bytes, &k.report }, err);
 	if (!rc)
 		rc = take_keys(&k, &nats, err);
 	if (!rc && opts->local_server)

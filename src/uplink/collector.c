@@ -7,11 +7,11 @@
 
 #include <coeval/array.h>
 
-#define BATCH_BYTES (8 << 20) /* before they are synced */
-#define BATCH_MS 20           /* and so old may the first of them be */
-#define TELL_MS 200           /* between telling a node of progress */
+#define BATCH_BYTES (8 << 20)  /* before they are synced */
+#define BATCH_MS 20            /* and so old may the first of them be */
+#define TELL_MS 200            /* between telling a node of progress */
 #define TELL_BYTES (256 << 10) /* unless there was so much of it */
-#define FULL_MS 1000          /* between attempts to store something when there was no room */
+#define FULL_MS 1000           /* between attempts to store something when there was no room */
 #define NODES_MAX 16384
 
 struct node {
@@ -44,9 +44,9 @@ struct collector {
 	struct debt *debt;
 	size_t debts, debt_room;
 	struct collector_state sum;
-	uint64_t ticket;  /* of the last message taken, not yet forgotten; 0: none */
-	uint64_t batch;   /* bytes taken since the last sync */
-	int64_t batch_ms; /* when the first of them came */
+	uint64_t ticket;      /* of the last message taken, not yet forgotten; 0: none */
+	uint64_t batch;       /* bytes taken since the last sync */
+	int64_t batch_ms;     /* when the first of them came */
 	int64_t now, full_ms; /* full: when there was no room */
 	bool full;
 	char problem[CVL_ERROR_TEXT];
@@ -205,8 +205,7 @@ static void pay(struct collector *c, bool all)
 static void note(struct collector *c, struct node *n, const char *clock, enum spool_verdict v,
 		 const char *why, const uint8_t id[16])
 {
-	struct debt *d = owe(c, n->name, clock, id,
-			     v != SPOOL_STORED && v != SPOOL_AGAIN);
+	struct debt *d = owe(c, n->name, clock, id, v != SPOOL_STORED && v != SPOOL_AGAIN);
 
 	if (v == SPOOL_HOLE || v == SPOOL_UNKNOWN)
 		c->sum.holes++;
@@ -359,7 +358,8 @@ int collector_work(struct collector *c, int64_t now_ms, int *wait_ms, struct cvl
 			break;
 		case CARRIER_PROBLEM: tell_user(c, e.text); break;
 		case CARRIER_CLOSED:
-			return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s", e.text);
+			return cvl_hint(err, CVL_HINT_KEY,
+					cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s", e.text));
 		case CARRIER_TAKEN:
 		case CARRIER_REFUSED: break;
 		}

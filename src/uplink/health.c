@@ -93,7 +93,8 @@ static void of_nodes(struct cvl_out *o, enum metric m, const struct collector *c
 		if (m == METRIC_REFUSED)
 			metric_node(o, m, n->name, (double)n->refused);
 		if (m == METRIC_UP)
-			metric_node(o, m, n->name, !strcmp(state_of(n, now_ms, patience_ms), "awake"));
+			metric_node(o, m, n->name,
+				    !strcmp(state_of(n, now_ms, patience_ms), "awake"));
 	}
 }
 

@@ -50,7 +50,8 @@ static int write_secret(const char *path, const char *text, struct cvl_error *er
 
 static int add_key(const char *folder, const char *name, struct cvl_error *err)
 {
-	char path[CVL_PATH_MAX], known[CVL_PATH_MAX], seed[NKEY_SEED_TEXT], public[NKEY_PUBLIC_TEXT];
+	char path[CVL_PATH_MAX], known[CVL_PATH_MAX], seed[NKEY_SEED_TEXT],
+		public[NKEY_PUBLIC_TEXT];
 	int rc = join(path, folder, name, ".nk", err);
 
 	rc = rc ? rc : join(known, folder, name, ".pub", err);
@@ -87,8 +88,9 @@ static int run_openssl(const char *const *argv, const char *folder, struct cvl_e
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-		return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
-				"openssl is not installed, and makes the certificates; as root: apt-get install openssl");
+		return cvl_fail(
+			err, CVL_E_ENV, CVL_NO_OFFSET,
+			"openssl is not installed, and makes the certificates; as root: apt-get install openssl");
 	return WIFEXITED(status) && !WEXITSTATUS(status) ?
 		       0 :
 		       cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s: openssl %s failed", folder,
@@ -104,17 +106,36 @@ static bool is_address(const char *host)
 static int make_certificate(const char *folder, const char *host, struct cvl_error *err)
 {
 	char path[CVL_PATH_MAX], own[256] = "", names[1024];
-	const char *const authority[] = {
-		"openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-		"-days", DAYS, "-subj", "/CN=Coeval collector's authority", "-keyout", "ca.key",
-		"-out", "ca.pem", "-addext", "keyUsage=critical,keyCertSign", NULL
+	const char *const authority[] = { "openssl",
+					  "req",
+					  "-x509",
+					  "-newkey",
+					  "ec",
+					  "-pkeyopt",
+					  "ec_paramgen_curve:P-256",
+					  "-nodes",
+					  "-days",
+					  DAYS,
+					  "-subj",
+					  "/CN=Coeval collector's authority",
+					  "-keyout",
+					  "ca.key",
+					  "-out",
+					  "ca.pem",
+					  "-addext",
+					  "keyUsage=critical,keyCertSign",
+					  NULL };
+	const char *const request[] = { "openssl",    "req",        "-newkey",
+					"ec",         "-pkeyopt",   "ec_paramgen_curve:P-256",
+					"-nodes",     "-subj",      "/CN=nats-server",
+					"-keyout",    "server.key", "-out",
+					"server.csr", NULL };
+	const char *const sign[] = {
+		"openssl",    "x509",   "-req",     "-in",        "server.csr",
+		"-CA",        "ca.pem", "-CAkey",   "ca.key",     "-CAcreateserial",
+		"-days",      DAYS,     "-extfile", "server.ext", "-out",
+		"server.pem", NULL
 	};
-	const char *const request[] = { "openssl", "req", "-newkey", "ec", "-pkeyopt",
-					"ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=nats-server",
-					"-keyout", "server.key", "-out", "server.csr", NULL };
-	const char *const sign[] = { "openssl", "x509", "-req", "-in", "server.csr", "-CA", "ca.pem", "-CAkey",
-				     "ca.key", "-CAcreateserial", "-days", DAYS, "-extfile",
-				     "server.ext", "-out", "server.pem", NULL };
 	static const char *const leftovers[] = { "ca.key", "server.csr", "server.ext", "ca.srl" };
 	int rc = join(path, folder, "server", ".pem", err);
 
@@ -197,7 +218,7 @@ static int write_settings(const char *folder, const char *testbed, struct cvl_er
 		rc = cvl_fail_errno(err, "read", folder);
 	if (!rc) {
 		fprintf(f,
-			"# Who may speak to the server: made by `coeval collect keys`, which makes it anew.\n"
+			"# Who may speak to the server. Made anew by Coeval whenever keys are added or revoked.\n"
 			"tls {\n\tcert_file: \"%s/server.pem\"\n\tkey_file: \"%s/server.key\"\n\ttimeout: 5\n}\n"
 			"authorization {\n\tusers = [\n",
 			real, real);
@@ -252,9 +273,10 @@ int cvl_collect_keys(const char *folder, const struct cvl_collect_keys_opts *o,
 			unlink(path); /* it may be on the node alone */
 		rc = rc ? rc : join(path, folder, o->revoke[i], ".pub", err);
 		if (!rc && unlink(path))
-			rc = errno == ENOENT ? cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-							"%s: there is no node %s", folder, o->revoke[i]) :
-					       cvl_fail_errno(err, "revoke", path);
+			rc = errno == ENOENT ?
+				     cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+					      "%s: there is no node %s", folder, o->revoke[i]) :
+				     cvl_fail_errno(err, "revoke", path);
 	}
 	return rc ? rc : write_settings(folder, testbed, err);
 }

@@ -36,7 +36,7 @@ struct end {
 	uint64_t next; /* number of the message that comes next, of the collector's */
 	struct note *note;
 	size_t notes, room;
-	struct message shown;   /* valid until the next call */
+	struct message shown; /* valid until the next call */
 	struct note shown_note;
 	struct end *after;
 };
@@ -180,7 +180,8 @@ static bool end_send(struct carrier *c, const char *clock, const void *body, siz
 		return e->connected;
 	}
 	if (full || happens(l, l->faults.refuse)) {
-		put_note(e, (struct note){ .kind = CARRIER_REFUSED, .ticket = ticket, .full = full });
+		put_note(e,
+			 (struct note){ .kind = CARRIER_REFUSED, .ticket = ticket, .full = full });
 		return true;
 	}
 	for (int times = 1 + happens(l, l->faults.repeat); times--;)

@@ -12,15 +12,15 @@ struct loop;
 
 /** Probabilities of each of these, for each message or call. */
 struct loop_faults {
-	double lose;    /* a message that was confirmed is gone */
-	double refuse;  /* it is not taken, and the node is told so */
-	double silent;  /* neither taken nor refused, until the node gives up */
-	double repeat;  /* it comes twice */
-	double reorder; /* it comes before the one before */
-	double deaf;    /* what is told is lost */
-	double cut;     /* a connection is lost */
-	double forget;  /* the carrier loses up to half of what it holds */
-	double damage;  /* a byte of it is another */
+	double lose;      /* a message that was confirmed is gone */
+	double refuse;    /* it is not taken, and the node is told so */
+	double silent;    /* neither taken nor refused, until the node gives up */
+	double repeat;    /* it comes twice */
+	double reorder;   /* it comes before the one before */
+	double deaf;      /* what is told is lost */
+	double cut;       /* a connection is lost */
+	double forget;    /* the carrier loses up to half of what it holds */
+	double damage;    /* a byte of it is another */
 	size_t bytes_max; /* that it holds; 0: any number */
 };
 

@@ -20,11 +20,11 @@
 #include "uplink/protocol.h"
 #include "uplink/run.h"
 
-#define ACK_MS 2000        /* a publish without an answer is lost */
-#define REQUEST_MS 3000    /* what the collector asks of the server */
+#define ACK_MS 2000           /* a publish without an answer is lost */
+#define REQUEST_MS 3000       /* what the collector asks of the server */
 #define QUEUED_MAX (16 << 20) /* bytes of messages that wait for the collector */
-#define ADMIN_MS 1000      /* between looks after the stream */
-#define AWAY_MS 3000 /* without a connection, before it is told */
+#define ADMIN_MS 1000         /* between looks after the stream */
+#define AWAY_MS 3000          /* without a connection, before it is told */
 #define CLOSE_MS 3000
 #define PING_MS 5000
 #define SUBJECT_MAX 512
@@ -69,6 +69,7 @@ struct nats_carrier {
 	struct item *first, **last, *taken;
 	size_t queued; /* bytes */
 	bool closing, closed;
+	bool forbidden;   /* something was, since it connected */
 	unsigned running; /* callbacks of subscriptions may still come */
 	struct pending *pending;
 	size_t n_pending, pending_room;
@@ -261,6 +262,7 @@ static void on_connected(natsConnection *nc, void *closure)
 	pthread_mutex_lock(&c->lock);
 	c->subscribe = c->nudged = true;
 	c->refusal[0] = '\0';
+	c->forbidden = false;
 	c->away_ms = 0;
 	put(c, new_item(CARRIER_READY, NULL, NULL));
 	pthread_cond_broadcast(&c->change);
@@ -282,9 +284,9 @@ static void on_gone(natsConnection *nc, void *closure)
 static const char *why_closed(const char *text)
 {
 	if (text && strcasestr(text, "authorization"))
-		return "the server does not let us in: see --key";
+		return "the server does not let us in: it does not know our key";
 	if (text && strcasestr(text, "no server"))
-		return "the server does not let us in: it does not know the key (see --key), or its certificate is not trusted (see --ca)";
+		return "the server does not let us in: it does not know our key, or its certificate is not trusted";
 	return text && *text ? text : "the connection was closed";
 }
 
@@ -305,6 +307,7 @@ static void on_closed(natsConnection *nc, void *closure)
 /* What the server says of its own accord: above all, that something is not permitted. */
 static void on_error(natsConnection *nc, natsSubscription *sub, natsStatus status, void *closure)
 {
+	struct nats_carrier *c = closure;
 	const char *text = NULL;
 	char line[300];
 
@@ -315,12 +318,17 @@ static void on_error(natsConnection *nc, natsSubscription *sub, natsStatus statu
 	natsConnection_GetLastError(nc, &text);
 	if (!text || !*text)
 		text = natsStatus_GetText(status);
-	if (strcasestr(text, "permissions violation"))
+	if (strcasestr(text, "permissions violation")) {
+		/* one is followed by others */
+		if (c->forbidden)
+			return;
+		c->forbidden = true;
 		snprintf(line, sizeof(line),
 			 "the server does not permit it: %.200s; check the key of this node", text);
-	else
+	} else {
 		snprintf(line, sizeof(line), "the server says: %.250s", text);
-	tell(closure, line);
+	}
+	tell(c, line);
 }
 
 static void on_ack(jsCtx *js, natsMsg *msg, jsPubAck *ack, jsPubAckErr *bad, void *closure)
@@ -373,7 +381,8 @@ static bool stream_exists(struct nats_carrier *c, uint64_t *last)
 		jsStreamConfig_Init(&config);
 		snprintf(subject, sizeof(subject), "cvl.%s.%u.pkt.>", c->testbed, c->shard);
 		config.Name = c->stream;
-		config.Description = "packets of Coeval's nodes that their collector has not stored yet";
+		config.Description =
+			"packets of Coeval's nodes that their collector has not stored yet";
 		config.Subjects = subjects;
 		config.SubjectsLen = 1;
 		config.Retention = js_LimitsPolicy;
@@ -387,10 +396,12 @@ static bool stream_exists(struct nats_carrier *c, uint64_t *last)
 	}
 	if (rc != NATS_OK) {
 		snprintf(text, sizeof(text), "stream %s: %s%s", c->stream,
-			 code == JSNotEnabledErr || code == JSNotEnabledForAccountErr || rc == NATS_NO_RESPONDERS ?
+			 code == JSNotEnabledErr || code == JSNotEnabledForAccountErr ||
+					 rc == NATS_NO_RESPONDERS ?
 				 "JetStream is not enabled on the server; start it with -js" :
-			 code == JSStorageResourcesExceededErr || code == JSInsufficientResourcesErr ?
-				 "the server has less room for it; see --stream-size" :
+			 code == JSStorageResourcesExceededErr ||
+					 code == JSInsufficientResourcesErr ?
+				 "the server has less room for it; ask for a smaller stream" :
 				 natsStatus_GetText(rc),
 			 "");
 		tell(c, text);
@@ -800,7 +811,8 @@ static int set_options(struct nats_carrier *c, natsOptions *o, const struct nats
 	int n = 0, rc = 0;
 	natsStatus s;
 
-	for (char *save, *u = strtok_r(c->url, ",", &save); u && n < 16; u = strtok_r(NULL, ",", &save))
+	for (char *save, *u = strtok_r(c->url, ",", &save); u && n < 16;
+	     u = strtok_r(NULL, ",", &save))
 		urls[n++] = u;
 	/* each its own, so that nobody reads another's answers */
 	snprintf(inbox, sizeof(inbox), "_INBOX_%s", opts->node ? opts->node : "collector");
@@ -837,7 +849,8 @@ static int cannot_connect(const char *url, natsStatus s, struct cvl_error *err)
 	const char *text = nats_GetLastError(NULL);
 
 	text = text && *text ? text : natsStatus_GetText(s);
-	return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s: %s", url, why_closed(text));
+	return cvl_hint(err, CVL_HINT_KEY,
+			cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s: %s", url, why_closed(text)));
 }
 
 static int connect_it(struct nats_carrier *c, natsOptions *o, const char *url,

@@ -14,7 +14,8 @@ struct nats_opts {
 	const char *node;    /* whose end it is; NULL: the collector's */
 	unsigned shard;      /* of the collector */
 	const char *key;     /* file with a user's nkey seed, or a creds file; NULL: none */
-	const char *ca;      /* file with certificates that the server's is checked by; NULL: no TLS, unless the url says tls:// */
+	const char *
+		ca; /* file with certificates that the server's is checked by; NULL: no TLS, unless the url says tls:// */
 	uint64_t stream_bytes; /* of the collector: what its stream holds at most */
 	unsigned replicas;     /* of its stream: 1 to 5 */
 };

@@ -89,8 +89,8 @@ bool nkey_public(const char *seed, char text[NKEY_PUBLIC_TEXT])
 {
 	uint8_t raw[2 + KEY + 2], public[1 + KEY + 2] = { PREFIX_USER };
 
-	if (!take_base32(raw, sizeof(raw), seed) ||
-	    raw[0] != (PREFIX_SEED | PREFIX_USER >> 5) || raw[1] != (PREFIX_USER & 31) << 3 ||
+	if (!take_base32(raw, sizeof(raw), seed) || raw[0] != (PREFIX_SEED | PREFIX_USER >> 5) ||
+	    raw[1] != (PREFIX_USER & 31) << 3 ||
 	    crc16(raw, 2 + KEY) != (raw[2 + KEY] | raw[3 + KEY] << 8))
 		return false;
 	ed25519_sha512_public_key(public + 1, raw + 2);

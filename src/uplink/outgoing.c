@@ -20,9 +20,9 @@ struct clock {
 	struct outgoing_clock pub;
 	char *name, *text;
 	enum packet_form form;
-	int fd;         /* of its stream; -1: not yet */
-	uint64_t seen;  /* whole packets up to here, durable or not */
-	bool told;      /* that it cannot be sent */
+	int fd;        /* of its stream; -1: not yet */
+	uint64_t seen; /* whole packets up to here, durable or not */
+	bool told;     /* that it cannot be sent */
 };
 
 struct outgoing {
@@ -35,7 +35,7 @@ struct outgoing {
 };
 
 int outgoing_open(struct outgoing **out, const char *path, const struct cvl_report *report,
-		struct cvl_error *err)
+		  struct cvl_error *err)
 {
 	struct outgoing *s = calloc(1, sizeof(*s));
 
@@ -120,8 +120,8 @@ static void cannot_send(struct outgoing *s, struct clock *c, const char *why)
 	if (c->told)
 		return;
 	c->told = true;
-	cvl_fail(&problem, CVL_E_UNSUPPORTED, CVL_NO_OFFSET, "%s: clock %s is not sent: %s", s->path,
-		 c->name, why);
+	cvl_fail(&problem, CVL_E_UNSUPPORTED, CVL_NO_OFFSET, "%s: clock %s is not sent: %s",
+		 s->path, c->name, why);
 	cvl_tell(s->report, &problem);
 }
 
@@ -186,8 +186,9 @@ static bool learn(struct outgoing *s, struct clock *c, const char *tsdl, size_t 
 	if (c->form == PACKET_TRACER)
 		uplink_make_id(c->pub.id, s->session_uuid, c->name);
 	if (c->form == PACKET_UNKNOWN)
-		cannot_send(s, c,
-			    "another program wrote its trace; copy it, and add it with `session join`");
+		cannot_send(
+			s, c,
+			"another program wrote its trace; copy it, and add it with `session join`");
 	return c->form != PACKET_UNKNOWN;
 }
 
@@ -294,8 +295,8 @@ int outgoing_look(struct outgoing *s, bool session, struct cvl_error *err)
 	return rc;
 }
 
-int outgoing_read(struct outgoing *s, size_t i, uint64_t place, size_t max, struct outgoing_chunk *chunk,
-		struct cvl_error *err)
+int outgoing_read(struct outgoing *s, size_t i, uint64_t place, size_t max,
+		  struct outgoing_chunk *chunk, struct cvl_error *err)
 {
 	struct clock *c = &s->clock[i];
 	uint64_t left = c->pub.end > place ? c->pub.end - place : 0;
@@ -311,8 +312,9 @@ int outgoing_read(struct outgoing *s, size_t i, uint64_t place, size_t max, stru
 	*chunk = (struct outgoing_chunk){ place, whole, s->buf, whole };
 	if (whole)
 		return 1;
-	return cvl_fail(err, CVL_E_RANGE, place, "%s: clock %s: no whole packet at byte %llu of its stream",
-			s->path, c->name, (unsigned long long)place);
+	return cvl_fail(err, CVL_E_RANGE, place,
+			"%s: clock %s: no whole packet at byte %llu of its stream", s->path,
+			c->name, (unsigned long long)place);
 }
 
 bool outgoing_has(struct outgoing *s, size_t i, uint64_t place, uint32_t n, uint32_t crc)

@@ -33,7 +33,7 @@ struct outgoing_chunk {
 
 /** Nothing is opened before outgoing_look(). @report: clocks that cannot be sent. */
 int outgoing_open(struct outgoing **s, const char *path, const struct cvl_report *report,
-		struct cvl_error *err);
+		  struct cvl_error *err);
 void outgoing_close(struct outgoing *s);
 
 /**
@@ -51,8 +51,8 @@ bool outgoing_grows(const struct outgoing *s);
  * Whole packets of clock @i from @place on, which is where one begins, at most @max bytes unless the
  * first is larger. 1; 0: there are none; or a negative code. Valid until the next call.
  */
-int outgoing_read(struct outgoing *s, size_t i, uint64_t place, size_t max, struct outgoing_chunk *chunk,
-		struct cvl_error *err);
+int outgoing_read(struct outgoing *s, size_t i, uint64_t place, size_t max,
+		  struct outgoing_chunk *chunk, struct cvl_error *err);
 
 /** Whether the @n bytes of clock @i before @place are durable here, and have the CRC-32C @crc. */
 bool outgoing_has(struct outgoing *s, size_t i, uint64_t place, uint32_t n, uint32_t crc);

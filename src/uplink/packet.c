@@ -61,9 +61,10 @@ static bool is_ours(const struct cvl_trace *trace)
 		const struct cvl_event_class *c = cvl_trace_event(trace, i);
 
 		if (!has_header(c->type[CVL_SCOPE_PACKET_HEADER]) ||
-		    !has_ints(c->type[CVL_SCOPE_PACKET_CONTEXT], 64,
-			      "timestamp_begin timestamp_end content_size packet_size packet_seq_num "
-			      "events_discarded"))
+		    !has_ints(
+			    c->type[CVL_SCOPE_PACKET_CONTEXT], 64,
+			    "timestamp_begin timestamp_end content_size packet_size packet_seq_num "
+			    "events_discarded"))
 			return false;
 	}
 	return true;

@@ -81,13 +81,15 @@ bool uplink_agrees(unsigned version, unsigned least, const char *who, char *text
 	if (version >= UPLINK_LEAST && least <= UPLINK_VERSION)
 		return true;
 	if (version < UPLINK_LEAST)
-		snprintf(text, size,
-			 "%s speaks version %u of the protocol, and this Coeval %d to %d: update %s", who,
-			 version, UPLINK_LEAST, UPLINK_VERSION, who);
+		snprintf(
+			text, size,
+			"%s speaks version %u of the protocol, and this Coeval %d to %d: update %s",
+			who, version, UPLINK_LEAST, UPLINK_VERSION, who);
 	else
-		snprintf(text, size,
-			 "%s speaks versions %u to %u of the protocol, and this Coeval %d: update this one",
-			 who, least, version, UPLINK_VERSION);
+		snprintf(
+			text, size,
+			"%s speaks versions %u to %u of the protocol, and this Coeval %d: update this one",
+			who, least, version, UPLINK_VERSION);
 	return false;
 }
 
@@ -205,7 +207,8 @@ static bool agrees(const json_t *root, const char *who, char *problem, size_t si
 
 	*problem = '\0';
 	return uplink_agrees(version < 0 || version > 9999 ? 9999 : (unsigned)version,
-			     least < 0 || least > 9999 ? 9999 : (unsigned)least, who, problem, size);
+			     least < 0 || least > 9999 ? 9999 : (unsigned)least, who, problem,
+			     size);
 }
 
 static uint64_t number(const json_t *j, const char *key)

@@ -74,8 +74,9 @@ void uplink_make_id(uint8_t id[16], const char *session_uuid, const char *clock)
 struct uplink_have {
 	char clock[UPLINK_NAME_MAX * 3 + 1]; /* as its node names it */
 	uint8_t id[16];
-	uint64_t place;       /* all before is stored, and synced; */
-	uint32_t tail, crc;   /* so many bytes before it have this CRC-32C, so that both mean the same */
+	uint64_t place; /* all before is stored, and synced; */
+	uint32_t tail,
+		crc; /* so many bytes before it have this CRC-32C, so that both mean the same */
 	uint32_t description; /* CRC-32C of the description it knows; 0: none */
 	bool hole;            /* something before what came last is missing: send from `place` on */
 	bool wait;            /* there is no room, or no right to any: send nothing */

@@ -32,9 +32,10 @@ int run_settings(struct nats_opts *nats, const struct cvl_uplink_opts *opts, con
 	if (!opts->url || !*opts->url)
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "no server is named");
 	if (!uplink_is_name(nats->testbed))
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"'%.80s' cannot name a testbed: up to %d letters, digits, '-' and '_'",
-				nats->testbed, UPLINK_NAME_MAX);
+		return cvl_fail(
+			err, CVL_E_USAGE, CVL_NO_OFFSET,
+			"'%.80s' cannot name a testbed: up to %d letters, digits, '-' and '_'",
+			nats->testbed, UPLINK_NAME_MAX);
 	if (node && !uplink_is_name(node))
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
 				"'%.80s' cannot name a node: up to %d letters, digits, '-' and '_'",

@@ -32,7 +32,8 @@ struct sending {
 	struct watch *watch;
 	int lock_fd;
 	int64_t listed_ms, looked_ms, told_ms;
-	bool changed, fresh; /* something did, since the list was read; since streams were looked at */
+	bool changed,
+		fresh; /* something did, since the list was read; since streams were looked at */
 };
 
 /* What is watched are the streams of the session as it is now. */
@@ -113,8 +114,9 @@ static int wait_for_turn(struct sending *s, const char *path, int stop_fd)
 	s->lock_fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
 	while (s->lock_fd >= 0 && flock(s->lock_fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
 		if (!told && !s->opts->wait && s->opts->uplink.tell)
-			s->opts->uplink.tell(s->opts->uplink.ctx, false,
-					     "another process sends this session; waiting for it to end");
+			s->opts->uplink.tell(
+				s->opts->uplink.ctx, false,
+				"another process sends this session; waiting for it to end");
 		told = true;
 		if (run_wait(stop_fd, -1, -1, SESSION_MS))
 			return 1;

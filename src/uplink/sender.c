@@ -13,10 +13,10 @@
 #define WINDOW ((uint64_t)512 << 10) /* bytes that the carrier has not confirmed */
 #define AHEAD (64 * WINDOW)          /* of a clock, bytes that the collector has not stored */
 #define LIVE_MS 1000
-#define ASK_MS 1000   /* between questions while there is no answer */
+#define ASK_MS 1000    /* between questions while there is no answer */
 #define STALL_MS 10000 /* without progress, after which all is sent again */
-#define REWIND_MS 300 /* between two rewinds */
-#define TELL_MS 2000  /* between descriptions without an answer */
+#define REWIND_MS 300  /* between two rewinds */
+#define TELL_MS 2000   /* between descriptions without an answer */
 #define BACKOFF_LEAST_MS 100
 #define BACKOFF_MOST_MS 3200
 
@@ -27,13 +27,13 @@ struct flight {
 };
 
 struct clock {
-	bool known;    /* the collector said what it has */
-	bool insist;   /* it has something else than what is here: all is offered again */
+	bool known;  /* the collector said what it has */
+	bool insist; /* it has something else than what is here: all is offered again */
 	bool waiting, refused;
-	uint64_t have, next;    /* places */
-	uint64_t most;          /* next was as far as this */
-	uint32_t description;   /* that the collector knows */
-	uint32_t described;     /* that was sent last */
+	uint64_t have, next;  /* places */
+	uint64_t most;        /* next was as far as this */
+	uint32_t description; /* that the collector knows */
+	uint32_t described;   /* that was sent last */
 	int64_t described_ms, progress_ms, rewound_ms;
 	char why[200];
 };
@@ -163,7 +163,8 @@ static void take_ack(struct sender *s, const struct carrier_event *e)
 	}
 	s->sum.refused++;
 	if (e->full)
-		tell(s, "the server has no room: its collector is away or slow; packets wait here until there is some");
+		tell(s,
+		     "the server has no room: its collector is away or slow; packets wait here until there is some");
 	ground(s);
 	if (s->now >= s->hold_ms)
 		back_off(s);
@@ -176,10 +177,11 @@ static void verify(struct sender *s, size_t i, const struct uplink_have *h)
 	const bool same = outgoing_has(s->source, i, h->place, h->tail, h->crc);
 
 	if (!same && !c->insist) {
-		snprintf(text, sizeof(text),
-			 "%s: the collector has other packets of clock %s than are here, where their end "
-			 "must have been lost; it will keep these apart",
-			 s->opts.path, outgoing_clock(s->source, i)->name);
+		snprintf(
+			text, sizeof(text),
+			"%s: the collector has other packets of clock %s than are here, where their end "
+			"must have been lost; it will keep these apart",
+			s->opts.path, outgoing_clock(s->source, i)->name);
 		tell(s, text);
 		c->next = 0;
 	}
@@ -258,7 +260,8 @@ static int take_events(struct sender *s, struct cvl_error *err)
 		case CARRIER_TOLD: take_have(s, &e); break;
 		case CARRIER_PROBLEM: tell(s, e.text); break;
 		case CARRIER_CLOSED:
-			return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s", e.text);
+			return cvl_hint(err, CVL_HINT_KEY,
+					cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s", e.text));
 		case CARRIER_MESSAGE: break;
 		}
 	}
@@ -391,7 +394,8 @@ static bool wonders(struct sender *s)
 	for (size_t i = 0; i < s->n; i++) {
 		const struct outgoing_clock *c = outgoing_clock(s->source, i);
 		struct clock *k = &s->clock[i];
-		const bool behind = c->description && (k->have < c->end || k->description != c->crc);
+		const bool behind =
+			c->description && (k->have < c->end || k->description != c->crc);
 
 		any = any || (c->description && !k->known) || k->waiting;
 		if (!behind || k->refused || s->now - k->progress_ms < STALL_MS)
@@ -436,8 +440,8 @@ static int add_clocks(struct sender *s, struct cvl_error *err)
 	while (s->n < outgoing_clocks(s->source)) {
 		if (cvl_room(&s->clock, s->n, &s->room, sizeof(*s->clock)))
 			return cvl_no_memory(err);
-		s->clock[s->n++] = (struct clock){ .progress_ms = s->now,
-						   .rewound_ms = s->now - REWIND_MS };
+		s->clock[s->n++] =
+			(struct clock){ .progress_ms = s->now, .rewound_ms = s->now - REWIND_MS };
 		s->asked_ms = INT64_MIN / 2;
 	}
 	return 0;

@@ -37,12 +37,12 @@ void sender_tell_live(struct sender *s);
 /** What it did, and how far it is. */
 struct sender_state {
 	bool connected;
-	uint64_t bytes, stored; /* durable here; of these, stored at the collector */
+	uint64_t bytes, stored;   /* durable here; of these, stored at the collector */
 	uint64_t messages, again; /* sent; of these, not for the first time, in bytes */
-	uint64_t refused;       /* by the carrier */
-	size_t clocks, given_up; /* clocks; those that the collector refused */
-	bool done; /* no writer is at work, and the collector has all */
-	bool heard; /* a collector answered */
+	uint64_t refused;         /* by the carrier */
+	size_t clocks, given_up;  /* clocks; those that the collector refused */
+	bool done;                /* no writer is at work, and the collector has all */
+	bool heard;               /* a collector answered */
 };
 
 void sender_state(const struct sender *s, struct sender_state *state);

@@ -85,7 +85,7 @@ static int write_config(const struct server *s, const struct server_opts *o, str
 		return cvl_no_memory(err);
 	}
 	fprintf(f,
-		"# Made anew by each `coeval collect --local-server`.\n"
+		"# Made anew whenever Coeval starts this server.\n"
 		"server_name: coeval\n"
 		"listen: \"%s:%d\"\n"
 		"max_payload: 1MB\n"
@@ -166,9 +166,11 @@ int server_start(struct server **out, const struct server_opts *o, struct cvl_er
 		return cvl_no_memory(err);
 	rc = parse_listen(s, o->listen ? o->listen : LISTEN, err);
 	if (!rc && !o->keys && !is_loopback(s->host))
-		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-			      "a server at %s would take packets from everybody: make keys by "
-			      "`coeval collect keys`, and pass them by --keys", s->host);
+		rc = cvl_hint(
+			err, CVL_HINT_KEYS,
+			cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+				 "a server at %s without keys would take packets from everybody",
+				 s->host));
 	if (!rc && !find_program(s->program))
 		rc = cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
 			      "nats-server is not installed; as root: apt-get install nats-server");
@@ -178,7 +180,8 @@ int server_start(struct server **out, const struct server_opts *o, struct cvl_er
 		    !cvl_path_join(s->log, o->folder, "nats-server.log")))
 		rc = cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", o->folder);
 	snprintf(s->url, sizeof(s->url), "%s://%s:%d", o->keys ? "tls" : "nats",
-		 !strcmp(s->host, "0.0.0.0") || !strcmp(s->host, "::") ? "localhost" : s->host, s->port);
+		 !strcmp(s->host, "0.0.0.0") || !strcmp(s->host, "::") ? "localhost" : s->host,
+		 s->port);
 	if (!rc)
 		rc = write_config(s, o, err);
 	if (!rc) {
@@ -186,8 +189,9 @@ int server_start(struct server **out, const struct server_opts *o, struct cvl_er
 		rc = spawn(s, err);
 	}
 	if (!rc && ended_soon(s))
-		rc = cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
-			      "nats-server did not start: see %s; if its port is taken, pass --listen HOST:PORT", s->log);
+		rc = cvl_hint(err, CVL_HINT_LISTEN,
+			      cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
+				       "nats-server did not start: see %s", s->log));
 	if (rc)
 		server_stop(s);
 	else

@@ -36,8 +36,8 @@ struct trace {
 	enum packet_form form;
 	struct cvl_packets *packets; /* NULL: closed */
 	size_t index;                /* in the session */
-	uint64_t base;  /* place of the first byte here: others are in the trace it contradicts */
-	uint64_t begun; /* bytes when it was opened: those are sure to be durable */
+	uint64_t base;    /* place of the first byte here: others are in the trace it contradicts */
+	uint64_t begun;   /* bytes when it was opened: those are sure to be durable */
 	int fd, index_fd; /* for reading; of the index of a trace of ours; -1 */
 	struct wire_index_entry entry[ENTRIES]; /* of the index, not yet written */
 	size_t entries;
@@ -142,7 +142,9 @@ static struct trace *new_trace(struct spool *s, const char *node, const char *cl
 	if (cvl_room(&s->trace, s->n, &s->room, sizeof(*s->trace)))
 		return NULL;
 	t = &s->trace[s->n];
-	*t = (struct trace){ .fd = -1, .index_fd = -1, .node = strdup(node), .clock = strdup(clock) };
+	*t = (struct trace){
+		.fd = -1, .index_fd = -1, .node = strdup(node), .clock = strdup(clock)
+	};
 	if (!t->node || !t->clock) {
 		free_trace(t);
 		return NULL;
@@ -190,11 +192,11 @@ static json_t *list_json(const struct spool *s)
 		char id[CVL_UUID_TEXT];
 
 		cvl_uuid_text(t->pub.id, id);
-		json_array_append_new(
-			list, json_pack("{s:s, s:s, s:s, s:s, s:I, s:s}", "name",
-					cvl_session_clock(s->session, t->index)->name, "node",
-					t->node, "clock", t->clock, "id", id, "base",
-					(json_int_t)t->base, "description", t->text));
+		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:I, s:s}", "name",
+						      cvl_session_clock(s->session, t->index)->name,
+						      "node", t->node, "clock", t->clock, "id", id,
+						      "base", (json_int_t)t->base, "description",
+						      t->text));
 	}
 	if (json_array_size(list) == s->n)
 		return json_pack("{s:i, s:o}", "coeval_collect", LIST_VERSION, "clocks", list);
@@ -266,8 +268,8 @@ static uint64_t walk(struct spool *s, struct trace *t)
 		t->pub.tail = (uint32_t)p.bytes;
 	}
 	if (t->pub.tail && t->pub.tail <= sizeof(s->buf))
-		t->pub.tail_crc = cvl_crc32c(
-			0, s->buf, read_at(t->fd, at - t->pub.tail, s->buf, t->pub.tail));
+		t->pub.tail_crc = cvl_crc32c(0, s->buf,
+					     read_at(t->fd, at - t->pub.tail, s->buf, t->pub.tail));
 	return at;
 }
 
@@ -282,8 +284,9 @@ static int find_form(struct spool *s, struct trace *t, struct cvl_error *err)
 	t->form = packet_form(trace, id);
 	cvl_trace_close(trace);
 	if (t->form == PACKET_UNKNOWN || (t->form == PACKET_OURS && memcmp(id, t->pub.id, 16)))
-		return cvl_fail(err, CVL_E_MISMATCH, CVL_NO_OFFSET, "%s: clock %s is not what %s says",
-				s->path, cvl_session_clock(s->session, t->index)->name, LIST);
+		return cvl_fail(err, CVL_E_MISMATCH, CVL_NO_OFFSET,
+				"%s: clock %s is not what %s says", s->path,
+				cvl_session_clock(s->session, t->index)->name, LIST);
 	return 0;
 }
 
@@ -395,8 +398,8 @@ int spool_open(struct spool **out, const struct spool_opts *opts, struct cvl_err
 	s->opts = *opts;
 	s->path = strdup(opts->path);
 	rc = s->path ? cvl_session_create(&s->session, opts->path, err) : cvl_no_memory(err);
-	if (!rc && (!cvl_path_join(folder, s->path, FOLDER) ||
-		    (mkdir(folder, 0777) && errno != EEXIST)))
+	if (!rc &&
+	    (!cvl_path_join(folder, s->path, FOLDER) || (mkdir(folder, 0777) && errno != EEXIST)))
 		rc = cvl_fail_errno(err, "make the directory", folder);
 	if (!rc) {
 		s->dir = open(s->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -488,10 +491,10 @@ static int begin(struct spool *s, struct trace *t, const char *tsdl, size_t n, i
 	if (!rc) {
 		name_here(t->node, t->clock, name, sizeof(name));
 		name_here(t->node, of_node ? of_node : t->node, node, sizeof(node));
-		rc = mirror_add(s->session,
-				&(struct mirror_desc){ t->description, name, node, trace, tsdl, n,
-						       of },
-				&t->packets, err);
+		rc = mirror_add(
+			s->session,
+			&(struct mirror_desc){ t->description, name, node, trace, tsdl, n, of },
+			&t->packets, err);
 	}
 	cvl_trace_close(trace);
 	if (rc) {
@@ -546,8 +549,8 @@ enum spool_verdict spool_describe(struct spool *s, const char *node, const char 
 				  const uint8_t id[16], const char *text, size_t n_json, size_t n,
 				  int *trace, char *why)
 {
-	json_t *description = n_json <= n ? json_loadb(text, n_json, JSON_REJECT_DUPLICATES, NULL) :
-					    NULL;
+	json_t *description =
+		n_json <= n ? json_loadb(text, n_json, JSON_REJECT_DUPLICATES, NULL) : NULL;
 	struct cvl_error err;
 	struct trace *t;
 	int rc = 0;
@@ -623,10 +626,11 @@ static void tell_conflict(const struct spool *s, const struct trace *t, uint64_t
 {
 	struct cvl_error problem;
 
-	cvl_fail(&problem, CVL_E_MISMATCH, place,
-		 "%s: %s sent other packets for byte %llu of clock %s than before: it must have lost "
-		 "what it had sent; they are kept apart as clock %s",
-		 s->path, t->node, (unsigned long long)place, t->clock, t->pub.name);
+	cvl_fail(
+		&problem, CVL_E_MISMATCH, place,
+		"%s: %s sent other packets for byte %llu of clock %s than before: it must have lost "
+		"what it had sent; they are kept apart as clock %s",
+		s->path, t->node, (unsigned long long)place, t->clock, t->pub.name);
 	cvl_tell(s->opts.report, &problem);
 }
 
@@ -760,8 +764,8 @@ enum spool_verdict spool_packets(struct spool *s, const char *node, const char *
 		if (v != SPOOL_STORED && v != SPOOL_AGAIN && v != SPOOL_CONFLICT)
 			return v;
 		worst = v == SPOOL_CONFLICT || worst == SPOOL_CONFLICT ? SPOOL_CONFLICT :
-			v == SPOOL_STORED			        ? v :
-									  worst;
+			v == SPOOL_STORED                              ? v :
+									 worst;
 		at += p.bytes;
 	}
 	if (s->unsynced > UNSYNCED_MAX - PACKET_MAX && spool_sync(s, NULL))

@@ -24,14 +24,15 @@ struct spool_trace {
 	const char *node, *clock; /* as it names it */
 	const char *name;         /* here */
 	uint8_t id[16];
-	uint64_t end;         /* bytes stored */
-	uint64_t synced;      /* and durable */
-	uint32_t description; /* checksum of its description */
-	bool open;            /* its writer at the node is at work, as far as is known */
-	bool ended;           /* all of it is here */
-	struct cvl_tick last; /* end of its last packet, */
+	uint64_t end;            /* bytes stored */
+	uint64_t synced;         /* and durable */
+	uint32_t description;    /* checksum of its description */
+	bool open;               /* its writer at the node is at work, as far as is known */
+	bool ended;              /* all of it is here */
+	struct cvl_tick last;    /* end of its last packet, */
 	uint32_t tail, tail_crc; /* its bytes, and their CRC-32C */
-	uint64_t packets, again, conflicts; /* stored; that came again; that contradict what is stored */
+	uint64_t packets, again,
+		conflicts; /* stored; that came again; that contradict what is stored */
 };
 
 /** What became of some packets, or a description. */

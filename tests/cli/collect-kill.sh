@@ -9,7 +9,7 @@ seed=${COEVAL_SEED:-$RANDOM}
 for mode in $modes; do
 	mkdir $mode
 	(cd $mode && exec timeout 200 python3 "$SRC/tests/uplink/kill.py" "$(command -v coeval)" "$(command -v nats-server)" \
-		"${COEVAL_KILL_SECONDS:-15}" "$seed" $mode 3 >said 2>notes || echo "exit status $?" >>said) &
+		"${COEVAL_KILL_SECONDS:-12}" "$seed" $mode 3 >said 2>notes || echo "exit status $?" >>said) &
 done
 wait
 for mode in $modes; do

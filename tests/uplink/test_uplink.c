@@ -58,7 +58,7 @@ static void everything_arrives_as_it_was(void **state)
  */
 static void nothing_is_lost_or_stored_twice(void **state)
 {
-	const unsigned rounds = tier(2, 8, 100), steps = tier(700, 2500, 2500);
+	const unsigned rounds = tier(2, 5, 100), steps = tier(700, 1500, 2500);
 
 	(void)state;
 	for (unsigned round = 0; round < rounds; round++) {

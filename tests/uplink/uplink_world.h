@@ -69,10 +69,9 @@ static const struct cvl_store_desc *node_desc(const struct world_node *n)
 	static const char *const lines[] = { "A", "B" };
 	static struct cvl_store_desc d;
 
-	d = (struct cvl_store_desc){ .clock = n->name,
-				     .rate_hz = 1000000,
-				     .lines = lines,
-				     .n_lines = 2 };
+	d = (struct cvl_store_desc){
+		.clock = n->name, .rate_hz = 1000000, .lines = lines, .n_lines = 2
+	};
 	return &d;
 }
 
@@ -88,9 +87,9 @@ static void start_capture(struct world_node *n)
 						 &n->writer, &err),
 				 0);
 	else
-		assert_int_equal(cvl_session_resume(n->session, 0, node_desc(n), &n->writer, &last,
-						    &err),
-				 0);
+		assert_int_equal(
+			cvl_session_resume(n->session, 0, node_desc(n), &n->writer, &last, &err),
+			0);
 }
 
 static void start_sender(struct world *w, struct world_node *n)
@@ -225,7 +224,8 @@ static void step(struct world *w, int ms)
 
 		if (!n->sender)
 			continue;
-		if (outgoing_look(n->out, true, &err) || sender_work(n->sender, w->now, &wait, &err))
+		if (outgoing_look(n->out, true, &err) ||
+		    sender_work(n->sender, w->now, &wait, &err))
 			fail_msg("%s: %s", n->name, err.text);
 		if (outgoing_clocks(n->out))
 			n->durable = outgoing_clock(n->out, 0)->end;

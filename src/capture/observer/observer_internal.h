@@ -29,10 +29,10 @@ struct cvl_capture {
 	struct radio *radio;
 	struct control *control;
 	struct stream *stream[ANALYZERS_MAX];
-	int64_t start_at;         /* CLOCK_REALTIME, ns; 0: not yet, INT64_MIN: at once */
+	int64_t start_at;                  /* CLOCK_REALTIME, ns; 0: not yet, INT64_MIN: at once */
 	int64_t began, housekept, flushed; /* driver_boottime_ns() */
-	int64_t stopped;          /* driver_monotonic_ns(); 0: no */
-	struct cvl_error last;    /* error of the last command */
+	int64_t stopped;                   /* driver_monotonic_ns(); 0: no */
+	struct cvl_error last;             /* error of the last command */
 };
 
 const char *observer_state_name(enum observer_state s);
