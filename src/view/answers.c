@@ -234,6 +234,8 @@ int put_session(struct model *m, const struct view_query *q, struct cvl_out *o,
 	put_number(o, "version", m->version);
 	put_number(o, "maps", m->maps);
 	put_text(o, "path", cvl_session_path(m->session));
+	put_member(o, "collected");
+	cvl_out_text(o, nodes_are_collected(m) ? "true" : "false");
 	put_member(o, "read_only");
 	cvl_out_text(o, m->read_only ? "true" : "false");
 	put_member(o, "zero_unix_ns");
@@ -435,8 +437,8 @@ int view_answer(struct model *m, const char *what, const struct view_query *quer
 		{ "pair", JSON, put_pair },       { "messages", JSON, put_messages },
 		{ "found", JSON, put_found },     { "intervals", JSON, put_intervals },
 		{ "area", JSON, put_area },       { "notes", JSON, put_notes },
-		{ "note", JSON, put_note },       { "search", JSON, put_search },
-		{ "maps", JSON, put_maps },
+		{ "nodes", JSON, put_nodes },     { "note", JSON, put_note },
+		{ "search", JSON, put_search },   { "maps", JSON, put_maps },
 	};
 
 	for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++)

@@ -20,6 +20,7 @@
  *             length; those shorter than width as one: how many, the longest's name and ns, the share of the name
  *   area      stream, track, from, to: JSON: what a track adds up to between two times
  *   search    words, from: JSON: the first event with these words, or from where on to go on
+ *   nodes     JSON: of a collector's session, how its nodes are
  *   notes     JSON: notes and saved views
  *   note      clock, from, to, text, look, or drop: add one, or remove it
  */

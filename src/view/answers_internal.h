@@ -9,7 +9,10 @@ typedef int put_fn(struct model *m, const struct view_query *q, struct cvl_out *
 		   struct cvl_error *err);
 
 put_fn put_session, put_many, put_maps, put_cells, put_records, put_messages, put_pair, put_found,
-	put_intervals, put_area, put_notes, put_note, put_search;
+	put_intervals, put_area, put_notes, put_note, put_search, put_nodes;
+
+/** Whether @m is a collector's session. */
+bool nodes_are_collected(const struct model *m);
 
 /** Another number whenever the notes are others; 0: there are none. */
 uint64_t notes_changed(const struct model *m);

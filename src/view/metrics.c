@@ -8,14 +8,9 @@
 
 #define LEVEL 25 /* few cells */
 
-struct told {
-	double seconds, gaps, beacons, bound, watermark;
-	bool up, any;
-};
-
 struct counting {
 	const struct cvl_lod *lod;
-	struct told *told;
+	struct clock_health *told;
 };
 
 static int count(void *ctx, const struct cvl_lod_cell *cell)
@@ -34,7 +29,7 @@ static int count(void *ctx, const struct cvl_lod_cell *cell)
 	return 0;
 }
 
-static void add_stream(const struct model *m, const struct model_stream *s, struct told *t)
+static void add_stream(const struct model *m, const struct model_stream *s, struct clock_health *t)
 {
 	const struct cvl_clock *clock = cvl_session_clock(m->session, s->clock);
 	struct counting c = { s->lod, t };
@@ -56,7 +51,15 @@ static void add_stream(const struct model *m, const struct model_stream *s, stru
 	t->any = true;
 }
 
-static double value_of(const struct told *t, enum metric m)
+void clock_health(const struct model *m, size_t clock, struct clock_health *h)
+{
+	*h = (struct clock_health){ 0 };
+	for (size_t s = 0; s < m->n; s++)
+		if (m->stream[s].clock == clock)
+			add_stream(m, &m->stream[s], h);
+}
+
+static double value_of(const struct clock_health *t, enum metric m)
 {
 	switch (m) {
 	case METRIC_UP: return t->up;
@@ -78,11 +81,9 @@ int view_metrics(struct model *m, struct cvl_out *o, struct cvl_error *err)
 	for (size_t k = 0; k < sizeof(list) / sizeof(*list) && !rc; k++) {
 		metric_head(o, list[k]);
 		for (size_t i = 0; i < cvl_session_clocks(m->session); i++) {
-			struct told t = { 0 };
+			struct clock_health t;
 
-			for (size_t s = 0; s < m->n; s++)
-				if (m->stream[s].clock == i)
-					add_stream(m, &m->stream[s], &t);
+			clock_health(m, i, &t);
 			metric_value(o, list[k], cvl_session_clock(m->session, i)->name,
 				     value_of(&t, list[k]));
 		}

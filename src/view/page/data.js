@@ -382,12 +382,12 @@ export class Session {
 			this.forget(index, from, stream.span);
 			this.to = Math.max(this.to, this.clocks[stream.clock].map.time(last));
 		}
-		if (told.live) {
+		if (told.maps !== undefined && told.maps !== this.maps)
+			await this.tieAgain();
+		if (told.live) { // after the maps: what is called final is drawn by those that are
 			const [settled, stored, waits, silent, problem] = told.live;
 			this.live = { settled, stored, waits, silent: new Set(silent), problem };
 		}
-		if (told.maps !== undefined && told.maps !== this.maps)
-			await this.tieAgain();
 		if (told.found) {
 			this.found.done = told.found[1];
 			if (told.found[0] !== this.found.version)
@@ -537,6 +537,11 @@ export class Session {
 				return told.hit;
 			at(from = told.more);
 		}
+	}
+
+	/** How the nodes are whose sessions are collected. */
+	async health() {
+		return (await (await ask("nodes")).json()).nodes;
 	}
 
 	async notes() {

@@ -9,6 +9,7 @@ import { duration } from "./time.js";
 
 /** @param {string} id @returns {any} */
 const $ = id => document.getElementById(id);
+const HEALTH_MS = 2000; // between looks at how nodes are
 const NEAR = 8, LEAST = 20; // records that are compared with the selection; ns in a view
 
 const state = {
@@ -19,6 +20,7 @@ const state = {
 	cursors: [null, null], area: null, // two times, each at a record or at none; what the row adds up to between them
 	place: null, unfolded: new Set(), // of the lists of what was found
 	notes: [], nodes: [],
+	health: [], // of a collector's nodes
 	look: null, // how rows are arranged; see plain()
 	still: location.hash.split("&").includes("still"), // for a picture: nothing moves, and there may be no frames to wait for
 	/** The map that is used now. */
@@ -959,8 +961,19 @@ async function begin() {
 	await restore(held);
 	if (saved)
 		return tellSaved(held);
-	if (!state.still)
+	if (session.collected)
+		await lookAfter();
+	if (!state.still) {
 		Session.follow(hear);
+		if (session.collected)
+			setInterval(lookAfter, HEALTH_MS);
+	}
+}
+
+/** How the nodes are, whether or not anything comes of them. */
+async function lookAfter() {
+	state.health = await state.session.health().catch(() => state.health);
+	later();
 }
 
 /** Which of the sessions in a folder to look at. @param {{folder: string, sessions: string[]}} all */

@@ -125,6 +125,35 @@ function clocks(state) {
 	return [heading(`Clocks that are not well tied (${bad.length})`), list, ...(bad.length > LISTED ? [element("p", { className: "dim" }, `and ${bad.length - LISTED} more`)] : [])];
 }
 
+/** How much is wrong with a node: what is silent first, then what lags, is refused, or has a wide bound. */
+function trouble(n) {
+	const seen = n.bound_ns === undefined ? 0 : n.bound_ns === null ? 30 : Math.log10(1 + n.bound_ns);
+	return (n.state === "silent" ? 1e6 : 0) + (n.refused ? 1e5 : 0) + (n.dropped_bytes ? 1e4 : 0) + 100 * Math.log10(1 + (n.backlog_bytes || 0)) + 10 * Math.log10(1 + (n.gaps || 0)) + seen;
+}
+
+function size(bytes) {
+	return bytes === undefined ? "" : bytes < 1e3 ? bytes + " B" : bytes < 1e6 ? (bytes / 1e3).toFixed(0) + " kB" : (bytes / 1e6).toFixed(1) + " MB";
+}
+
+/** How the nodes of a collector's session are, the worst first. */
+function nodes(state) {
+	if (!state.health || !state.health.length)
+		return [];
+	const bad = state.health.filter(n => n.state === "silent").length, list = [...state.health].sort((a, b) => trouble(b) - trouble(a));
+	const body = list.map(n => row([n.node,
+		n.state === "silent" && n.silent_s > 0 ? "silent " + (n.silent_s < 120 ? Math.round(n.silent_s) + " s" : Math.round(n.silent_s / 60) + " min") : n.state,
+		size(n.backlog_bytes),
+		n.bound_ns === undefined ? "" : n.bound_ns === null ? "not tied" : "± " + duration(n.bound_ns),
+		n.beacons === undefined ? "" : n.beacons.toLocaleString("en"),
+		n.gaps ? n.gaps.toLocaleString("en") : ""],
+		["", n.state === "silent" ? "bad" : n.why ? "maybe" : "dim", "number", "number", "number", "number"]));
+	for (const [i, tr] of body.entries())
+		if (list[i].why)
+			tr.title = list[i].why;
+	return [heading(`Nodes (${list.length}${bad ? `, ${bad} silent` : ""})`),
+		element("table", { className: "nodes" }, row(["node", "", "backlog", "bound", "beacons", "gaps"], ["dim", "dim", "dim number", "dim number", "dim number", "dim number"]), ...body)];
+}
+
 /** Notes and saved views. */
 function notes(state, act) {
 	if (!state.notes.length)
@@ -142,7 +171,7 @@ let told = "";
 export function panel(state, side, act) {
 	const e = state.selected, m = state.measured, f = state.session.found, parts = [];
 	const key = JSON.stringify([e && [e.row.label, e.row.stream.index, e.tick, e.until, e.half], state.near.map(n => [n.e.tick, n.pair]), m && [m.from.tick, m.to.tick, m.pair], state.raw,
-		state.row && [state.row.label, state.row.sums], state.cursors.map(c => c && c.ns), state.area, f.version, f.done, state.session.version, state.session.maps, state.place && state.place.from, [...state.unfolded], state.notes,
+		state.row && [state.row.label, state.row.sums], state.cursors.map(c => c && c.ns), state.area, f.version, f.done, state.session.version, state.session.maps, state.place && state.place.from, [...state.unfolded], state.notes, state.health,
 		state.cursors[0] && state.cursors[1] && state.cursors[0].e && state.cursors[1].e ? state.session.pair(state.cursors[0].e, state.cursors[1].e) : 0]);
 	if (key === told)
 		return;
@@ -155,7 +184,7 @@ export function panel(state, side, act) {
 		parts.push(heading("Nothing selected"), element("p", { className: "dim" }, "Click an edge, a call or an event, or press . for the next one in the row. ? tells all keys."));
 	if (state.row && state.row.sums && !(state.cursors[0] && state.cursors[1]))
 		parts.push(...inView(state.row));
-	parts.push(...notes(state, act), ...(e ? [] : clocks(state)), ...found(state, act.jump));
+	parts.push(...notes(state, act), ...(e ? [] : nodes(state)), ...(e ? [] : clocks(state)), ...found(state, act.jump));
 	const focus = document.activeElement && side.contains(document.activeElement) ? document.activeElement.textContent : null;
 	side.replaceChildren(...parts);
 	if (focus) // what has the keyboard keeps it
