@@ -29,7 +29,7 @@
 #define NODES_MAX 8
 
 struct world_node {
-	char name[16], path[300];
+	char name[32], path[400];
 	struct cvl_session *session;
 	struct cvl_writer *writer; /* NULL: its capture is dead, or has ended */
 	struct outgoing *out;
@@ -43,7 +43,7 @@ struct world_node {
 struct world {
 	struct draw draw;
 	struct loop *loop;
-	struct world_node node[NODES_MAX];
+	struct world_node node[NODES_MAX]; /* named n01, n02, ... */
 	size_t n;
 	char path[300];
 	struct spool *spool; /* NULL: it is dead */
@@ -165,7 +165,7 @@ static void world_begin(struct world *w, const char *name, size_t nodes, uint64_
 		struct world_node *n = &w->node[i];
 
 		snprintf(n->name, sizeof(n->name), "n%02zu", i + 1);
-		snprintf(n->path, sizeof(n->path), "%s/%s", folder, n->name);
+		snprintf(n->path, sizeof(n->path), "%s/n%02zu", folder, i + 1);
 		start_capture(n);
 		start_sender(w, n);
 	}
