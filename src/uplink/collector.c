@@ -171,6 +171,8 @@ static void pay(struct collector *c, bool all)
 	struct uplink_have list[64];
 	size_t kept = 0;
 
+	if (!c->debts)
+		return;
 	qsort(c->debt, c->debts, sizeof(*c->debt), by_node);
 	for (size_t i = 0; i < c->debts;) {
 		const char *node = c->debt[i].node;
