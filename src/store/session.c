@@ -17,6 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#define LOCK_TRIES 20
+#define LOCK_TRY_US 10000
+
 struct cvl_session *session_new(const char *path)
 {
 	struct cvl_session *s = calloc(1, sizeof(*s));
@@ -344,6 +347,17 @@ static bool is_empty_dir(const char *path)
 	return empty;
 }
 
+/* Of a process that was killed a child that it was about to start can have the lock for a moment. */
+static bool lock_soon(int fd)
+{
+	for (int i = 0; flock(fd, LOCK_EX | LOCK_NB); i++) {
+		if (errno != EWOULDBLOCK || i == LOCK_TRIES)
+			return false;
+		usleep(LOCK_TRY_US);
+	}
+	return true;
+}
+
 int cvl_session_create(struct cvl_session **out, const char *path, struct cvl_error *err)
 {
 	char file[CVL_PATH_MAX];
@@ -366,7 +380,7 @@ int cvl_session_create(struct cvl_session **out, const char *path, struct cvl_er
 		s->lock_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (s->lock_fd < 0)
 			rc = cvl_fail_errno(err, "open", path);
-		else if (flock(s->lock_fd, LOCK_EX | LOCK_NB))
+		else if (!lock_soon(s->lock_fd))
 			rc = cvl_fail(
 				err, CVL_E_ENV, CVL_NO_OFFSET,
 				"%s: another coeval process is adding to this session; wait for it to finish",

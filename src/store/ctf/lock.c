@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define TRIES 50 /* readers have the lock for a moment, to see whether it is free */
-#define TRY_US 1000
+#define TRY_US 4000
 
 bool stream_lock(int fd)
 {
