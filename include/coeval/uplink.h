@@ -45,8 +45,6 @@ struct cvl_send_opts {
 	struct cvl_uplink_opts uplink;
 	const char *node; /* its name; the server may permit only one */
 	bool wait;        /* until there is a session of a capture that is at work */
-	uint64_t
-		keep_bytes; /* 0: all; else packets that are stored are freed here beyond so much */
 };
 
 struct cvl_send_result {
