@@ -16,7 +16,8 @@ const struct cli_option uplink_options[] = {
 	  "which of several that share a server (default: coeval)" },
 	{ "key", 0, "FILE", OPTION_FILE, AT(key),
 	  "who we are: a .nk file of `coeval collect keys`, or a creds file of NATS" },
-	{ "ca", 0, "FILE", OPTION_FILE, AT(ca), "check the server's certificate by this one; TLS" },
+	{ "ca", 0, "FILE", OPTION_FILE, AT(ca),
+	  "speak TLS, and check the server by this certificate" },
 	{ 0 },
 };
 

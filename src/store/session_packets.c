@@ -3,6 +3,7 @@
 #include "store/session_internal.h"
 
 #include "store/ctf/lock.h"
+#include "store/mirror.h"
 
 #include <string.h>
 
@@ -96,13 +97,8 @@ int cvl_session_resume_packets(struct cvl_session *s, size_t i, uint64_t keep,
 	if (!e->pub.foreign || e->packets)
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: clock %s cannot be resumed",
 				s->path, e->name);
-	rc = cvl_packets_resume(p, e->trace, keep, err);
-	if (rc)
-		return rc;
-	e->packets = *p;
-	e->pub.unfinished = true;
-	stored_free(&e->stored);
-	return session_save(s, err);
+	rc = mirror_resume(s, i, keep, p, err);
+	return rc ? rc : session_save(s, err);
 }
 
 int cvl_session_finish_packets(struct cvl_session *s, struct cvl_packets *p, bool complete,

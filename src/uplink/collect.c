@@ -186,10 +186,9 @@ int cvl_collect_run(const char *path, const struct cvl_collect_opts *opts, int s
 	if (!rc)
 		rc = nats_carrier_open(&k.carrier, &nats, err);
 	if (!rc)
-		rc = collector_open(&k.collector, k.spool, k.carrier,
-				    &(struct collector_opts){ opts->shard, opts->shards,
-							      patience(opts), &k.report },
-				    err);
+		rc = collector_open(
+			&k.collector, k.spool, k.carrier,
+			&(struct collector_opts){ opts->shard, opts->shards, &k.report }, err);
 	if (!rc)
 		rc = run(&k, stop_fd, err);
 	if (k.collector) {

@@ -16,7 +16,6 @@ struct collector;
 
 struct collector_opts {
 	unsigned shard, shards; /* which of how many; the nodes of others are left to them */
-	int64_t patience_ms;    /* a node of which nothing is heard for so long is silent */
 	const struct cvl_report *report;
 };
 

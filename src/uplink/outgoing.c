@@ -74,22 +74,6 @@ void outgoing_close(struct outgoing *s)
 
 /* ---- packets ---- */
 
-static size_t read_at(const struct clock *c, uint64_t at, void *to, size_t n)
-{
-	size_t got = 0;
-
-	while (got < n) {
-		ssize_t r = pread(c->fd, (uint8_t *)to + got, n - got, (off_t)(at + got));
-
-		if (r < 0 && errno == EINTR)
-			continue;
-		if (r <= 0)
-			break;
-		got += (size_t)r;
-	}
-	return got;
-}
-
 /* Walk the whole packets that came. */
 static void walk(struct clock *c)
 {
@@ -102,7 +86,7 @@ static void walk(struct clock *c)
 	if ((uint64_t)st.st_size < c->seen) /* cut: what is gone was never durable */
 		c->seen = c->pub.end < (uint64_t)st.st_size ? c->pub.end : 0;
 	while (c->seen < (uint64_t)st.st_size) {
-		size_t n = read_at(c, c->seen, head, sizeof(head));
+		size_t n = packet_read_at(c->fd, c->seen, head, sizeof(head));
 
 		if (packet_read(c->form, head, n, &p) <= 0 ||
 		    p.bytes > (uint64_t)st.st_size - c->seen)
@@ -305,7 +289,8 @@ int outgoing_read(struct outgoing *s, size_t i, uint64_t place, size_t max,
 
 	if (!left)
 		return 0;
-	n = read_at(c, place, s->buf, left < sizeof(s->buf) ? (size_t)left : sizeof(s->buf));
+	n = packet_read_at(c->fd, place, s->buf,
+			   left < sizeof(s->buf) ? (size_t)left : sizeof(s->buf));
 	while (packet_read(c->form, s->buf + whole, n - whole, &p) > 0 && p.bytes <= n - whole &&
 	       (!whole || whole + p.bytes <= max))
 		whole += (size_t)p.bytes;
@@ -322,7 +307,7 @@ bool outgoing_has(struct outgoing *s, size_t i, uint64_t place, uint32_t n, uint
 	const struct clock *c = &s->clock[i];
 
 	return place <= c->pub.end && n <= place && n <= sizeof(s->buf) &&
-	       read_at(c, place - n, s->buf, n) == n && cvl_crc32c(0, s->buf, n) == crc;
+	       packet_read_at(c->fd, place - n, s->buf, n) == n && cvl_crc32c(0, s->buf, n) == crc;
 }
 
 /* ---- what there is ---- */

@@ -2,7 +2,9 @@
 #include "uplink/packet.h"
 
 #include <endian.h>
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/crc32c.h"
 #include "core/uuid.h"
@@ -162,4 +164,20 @@ const char *packet_check(enum packet_form form, const uint8_t id[16], const void
 	if (le32toh(crc) != cvl_crc32c(0, b, p->content))
 		return "a packet with a wrong checksum";
 	return NULL;
+}
+
+size_t packet_read_at(int fd, uint64_t at, void *to, size_t n)
+{
+	size_t got = 0;
+
+	while (got < n) {
+		ssize_t r = pread(fd, (uint8_t *)to + got, n - got, (off_t)(at + got));
+
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r <= 0)
+			break;
+		got += (size_t)r;
+	}
+	return got;
 }

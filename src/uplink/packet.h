@@ -34,4 +34,7 @@ int packet_read(enum packet_form form, const void *bytes, size_t n, struct packe
 const char *packet_check(enum packet_form form, const uint8_t id[16], const void *bytes,
 			 const struct packet *p);
 
+/** As many of the @n bytes from @at on as file @fd has. */
+size_t packet_read_at(int fd, uint64_t at, void *to, size_t n);
+
 #endif

@@ -37,7 +37,6 @@ struct trace {
 	struct cvl_packets *packets; /* NULL: closed */
 	size_t index;                /* in the session */
 	uint64_t base;    /* place of the first byte here: others are in the trace it contradicts */
-	uint64_t begun;   /* bytes when it was opened: those are sure to be durable */
 	int fd, index_fd; /* for reading; of the index of a trace of ours; -1 */
 	struct wire_index_entry entry[ENTRIES]; /* of the index, not yet written */
 	size_t entries;
@@ -227,22 +226,6 @@ static int open_stream(struct spool *s, struct trace *t, struct cvl_error *err)
 	return t->fd < 0 ? cvl_fail_errno(err, "open", path) : 0;
 }
 
-static size_t read_at(int fd, uint64_t at, void *to, size_t n)
-{
-	size_t got = 0;
-
-	while (got < n) {
-		ssize_t r = pread(fd, (uint8_t *)to + got, n - got, (off_t)(at + got));
-
-		if (r < 0 && errno == EINTR)
-			continue;
-		if (r <= 0)
-			break;
-		got += (size_t)r;
-	}
-	return got;
-}
-
 /* Walk the whole packets; those that a crash can have torn are checked. Returns the bytes. */
 static uint64_t walk(struct spool *s, struct trace *t)
 {
@@ -255,7 +238,7 @@ static uint64_t walk(struct spool *s, struct trace *t)
 	size = (uint64_t)st.st_size;
 	while (at < size) {
 		const bool torn = size - at <= UNSYNCED_MAX + PACKET_MAX;
-		size_t n = read_at(t->fd, at, s->buf, torn ? sizeof(s->buf) : PACKET_HEAD);
+		size_t n = packet_read_at(t->fd, at, s->buf, torn ? sizeof(s->buf) : PACKET_HEAD);
 
 		if (packet_read(t->form, s->buf, n, &p) <= 0 || p.bytes > size - at ||
 		    (torn && p.content + WIRE_CRC_BYTES <= n &&
@@ -268,8 +251,8 @@ static uint64_t walk(struct spool *s, struct trace *t)
 		t->pub.tail = (uint32_t)p.bytes;
 	}
 	if (t->pub.tail && t->pub.tail <= sizeof(s->buf))
-		t->pub.tail_crc = cvl_crc32c(0, s->buf,
-					     read_at(t->fd, at - t->pub.tail, s->buf, t->pub.tail));
+		t->pub.tail_crc = cvl_crc32c(
+			0, s->buf, packet_read_at(t->fd, at - t->pub.tail, s->buf, t->pub.tail));
 	return at;
 }
 
@@ -326,7 +309,6 @@ static int recover(struct spool *s, struct trace *t, struct cvl_error *err)
 	if (cvl_session_clock(s->session, t->index)->unfinished)
 		open_index(s, t); /* made anew on the way */
 	t->pub.end = t->pub.synced = t->base + walk(s, t);
-	t->begun = t->pub.end;
 	t->pub.name = cvl_session_clock(s->session, t->index)->name;
 	t->pub.ended = !cvl_session_clock(s->session, t->index)->unfinished;
 	return t->pub.ended || strcmp(writer_of(t), "active") != 0 ? 0 : go_on(s, t, err);
@@ -617,7 +599,8 @@ static bool is_stored(struct spool *s, int i, uint64_t place, const uint8_t *byt
 		    strcmp(t->node, s->trace[i].node) || strcmp(t->clock, s->trace[i].clock))
 			continue;
 		return n <= sizeof(s->buf) && !open_stream(s, t, NULL) &&
-		       read_at(t->fd, place - t->base, s->buf, n) == n && !memcmp(s->buf, bytes, n);
+		       packet_read_at(t->fd, place - t->base, s->buf, n) == n &&
+		       !memcmp(s->buf, bytes, n);
 	}
 	return false;
 }

@@ -133,9 +133,7 @@ static void start_collector(struct world *w)
 		fail_msg("%s", err.text);
 	w->carrier = loop_open(w->loop, NULL);
 	assert_int_equal(collector_open(&w->collector, w->spool, w->carrier,
-					&(struct collector_opts){ .patience_ms = 3000,
-								  .report = &w->report },
-					&err),
+					&(struct collector_opts){ .report = &w->report }, &err),
 			 0);
 }
 
