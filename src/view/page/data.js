@@ -279,6 +279,8 @@ export class Session {
 	version = 0;
 	maps = 0;
 	noted = 0;
+	/** Whether its clocks are nodes' that a collector takes in, which have a health. */
+	collected = false;
 	/** Of a capture: times before which all is final, and stored, ns; who is waited for; clocks that fell silent; what is wrong. */
 	live = { settled: null, stored: null, waits: "", silent: new Set(), problem: "" };
 	/** @type {any[]} */ clocks = [];
@@ -311,12 +313,12 @@ export class Session {
 		this.streams = this.streams.map((s, i) => new Stream(this, i, s));
 		for (const [i, s] of this.streams.entries()) {
 			const was = before && before.streams[i], base = name => name.split(" ")[0];
-			if (!was || was.name !== s.name || was.clock !== s.clock || before.clocks[was.clock].name !== this.clocks[s.clock].name ||
-				base(before.clocks[was.clock].map.name) !== base(this.clocks[s.clock].map.name))
+			if (!was || was.name !== s.name || was.clock !== s.clock || before.clocks[was.clock].name !== this.clocks[s.clock].name)
 				continue;
+			const counted = base(before.clocks[was.clock].map.name) === base(this.clocks[s.clock].map.name); // from the same tick
 			s.used = was.used;
-			s.stale = was.last !== s.last;
-			for (const [key, tile] of before.kept) // records have bounds, which may be others
+			s.stale = was.last !== s.last || !counted;
+			for (const [key, tile] of counted ? before.kept : []) // records have bounds, which may be others
 				if (key.startsWith(`c${i}/`))
 					this.kept.set(key, tile);
 			if (s.stale)

@@ -13,7 +13,7 @@ const HEALTH_MS = 2000; // between looks at how nodes are
 const NEAR = 8, LEAST = 20; // records that are compared with the selection; ns in a view
 
 const state = {
-	session: null, from: 0, to: 1, top: 0, groups: [], row: null, selected: null, near: [], unclear: [], measured: null,
+	session: null, from: 0, to: 1, top: 0, groups: [], row: null, selected: null, awaited: null, near: [], unclear: [], measured: null,
 	anchor: null, raw: false, quiet: false, follow: false, folded: new Set(), wiggle: null, views: [],
 	blank: 0, waiting: 0, // streams of which nothing, or less than is wanted, was drawn
 	links: [], // messages in view
@@ -132,6 +132,8 @@ function arrange() {
 	for (const e of [state.selected, state.anchor, ...state.near.map(n => n.e), ...state.unclear, ...state.cursors.map(c => c && c.e), ...(state.measured ? [state.measured.from, state.measured.to] : [])])
 		if (e)
 			e.row = same(e.row) || e.row;
+	if (state.awaited)
+		takeUp();
 	const names = $("names");
 	names.replaceChildren(...state.groups.flatMap(g => g.rows.slice(0, 50)).slice(0, 500).map(r => new Option(r.label)));
 }
@@ -884,7 +886,9 @@ async function reopen() {
 	const session = new Session(later, complain);
 	await session.open(state.session);
 	await session.look();
-	const row = state.row, e = state.selected; // of now: it took a while
+	const e = state.selected, row = e ? e.row : state.row; // of now: it took a while
+	if (row)
+		state.awaited = { name: row.name, clock: row.clockName, e };
 	state.session = session;
 	state.measured = state.anchor = state.place = null;
 	state.cursors = [null, null];
@@ -892,10 +896,19 @@ async function reopen() {
 	state.row = null;
 	state.selected = null;
 	arrange();
-	const again = row && visibleRows().find(r => r.name === row.name && session.clocks[r.stream.clock].name === row.stream.session.clocks[row.stream.clock].name);
-	state.row = again || null;
-	if (again && e)
-		choose(again, { ...e, half: -1 }, session.clocks[again.stream.clock].map); // until it is looked at again: the bound may be another
+}
+
+/** What was selected before clocks came is selected again, once its row is there: that may take until its tiles, or findings, have come. */
+function takeUp() {
+	const { name, clock, e } = state.awaited, row = visibleRows().find(r => r.name === name && r.clockName === clock);
+	if (state.row || state.selected) // something else was chosen
+		state.awaited = null;
+	if (!row || !state.awaited)
+		return;
+	state.awaited = null;
+	state.row = row;
+	if (e)
+		choose(row, { ...e, half: -1 }, state.session.clocks[row.stream.clock].map); // until it is looked at again: the bound may be another
 }
 
 function describe() {
