@@ -931,7 +931,7 @@ int nats_carrier_open(struct carrier **out, const struct nats_opts *opts, struct
 		else
 			s = s ? s : NATS_NO_MEMORY;
 	}
-	if (!rc && s == NATS_CONNECTION_CLOSED) /* meanwhile: what for is told by an event */
+	if (!rc && s && natsConnection_IsClosed(c->nc)) /* meanwhile: why is told by an event */
 		s = NATS_OK;
 	if (!rc && s)
 		rc = cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s: %s", opts->url,
