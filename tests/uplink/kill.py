@@ -74,7 +74,7 @@ class Node:
 
     def __init__(self, server, name):
         self.server, self.name, self.lock = server, name, threading.Lock()
-        self.proc = None
+        self.proc, self.log = None, open(f"{name}.log", "w+")
         self.start()
         self.thread = threading.Thread(target=self.feed, daemon=True)
         self.thread.start()
@@ -83,7 +83,7 @@ class Node:
         keys = ["--key", f"keys/{self.name}.nk", "--ca", "keys/ca.pem"] if MODE == "keys" else []
         self.proc = subprocess.Popen(
             [COEVAL, "capture", "--driver", "pipe", "--rate", "50kHz", "--lines", "8", "--name", self.name, "--flush", "100ms",
-             "-o", self.name, "--server", self.server.url] + keys, stdin=subprocess.PIPE, stdout=log, stderr=log)
+             "-o", self.name, "--server", self.server.url] + keys, stdin=subprocess.PIPE, stdout=self.log, stderr=self.log)
 
     def feed(self):
         r = random.Random(self.name)
@@ -117,9 +117,18 @@ class Node:
 
     def end(self):
         with self.lock:
-            self.proc.stdin.close()
-        if self.proc.wait(timeout=90) != 0:
-            raise SystemExit(f"{self.name}: the capture ended with {self.proc.returncode}")
+            early = self.proc.poll()
+            try:
+                self.proc.stdin.close()
+            except OSError:
+                pass
+        try:
+            code = self.proc.wait(timeout=90)
+        except subprocess.TimeoutExpired:
+            code = "not at all"
+        if early is not None or code != 0:
+            self.log.seek(0)
+            raise SystemExit(f"{self.name}: the capture ended {'too early: ' if early is not None else ''}{code}\n{self.log.read()[-3000:]}")
 
 
 class Collector:
