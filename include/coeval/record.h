@@ -61,6 +61,7 @@ enum cvl_gap {
 	CVL_GAP_UNFINISHED = 6,   /* the writer did not close the stream */
 	CVL_GAP_DISCONNECTED = 7, /* the device went away */
 	CVL_GAP_DISK_FULL = 8,    /* the disk was full */
+	CVL_GAP_FREED = 9,        /* freed, to keep within a size: a collector may have it */
 	CVL_GAPS
 };
 

@@ -45,7 +45,16 @@ struct cvl_send_opts {
 	struct cvl_uplink_opts uplink;
 	const char *node; /* its name; the server may permit only one */
 	bool wait;        /* until there is a session of a capture that is at work */
+	/*
+	 * Of packets in the session, CVL_SEND_KEEP_LEAST or more; 0: all of them. Beyond it what the
+	 * collector has stored is freed, and then the oldest of the rest. In either case a gap
+	 * (CVL_GAP_FREED) is there instead, and stays there; of what was never stored the collector gets
+	 * one, too.
+	 */
+	uint64_t keep_bytes;
 };
+
+#define CVL_SEND_KEEP_LEAST 1000000
 
 struct cvl_send_result {
 	size_t clocks;
@@ -53,6 +62,8 @@ struct cvl_send_result {
 	uint64_t bytes;  /* of packets in the session */
 	uint64_t stored; /* of these: at the collector */
 	uint64_t again;  /* sent more than once */
+	uint64_t freed;  /* no longer here */
+	uint64_t lost;   /* freed this time before the collector said that they were stored */
 	bool done;       /* no writer is at work, and the collector has all */
 };
 

@@ -21,6 +21,7 @@ CVL_BEGIN_DECLS
 enum cvl_verify_digest {
 	CVL_DIGEST_NONE,  /* it was stored by a version of coeval that made none */
 	CVL_DIGEST_LATER, /* it is not finished: it gets one then */
+	CVL_DIGEST_FREED, /* some of its packets are no longer kept: the others are as they have to be */
 	CVL_DIGEST_THERE
 };
 

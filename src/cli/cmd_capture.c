@@ -19,6 +19,7 @@ struct capture {
 	struct cvl_capture_opts opts;
 	struct progress progress;
 	struct cvl_uplink_opts uplink;
+	uint64_t keep_bytes;
 	const char *driver;
 	bool json;
 	char host[256];
@@ -85,6 +86,7 @@ static const struct cli_option options[] = {
 	{ .kind = OPTION_HEADING,
 	  .what = "Sending it to a collector meanwhile, as `coeval send` does" },
 	UPLINK_OPTIONS(AT(uplink)),
+	KEEP_OPTION(AT(keep_bytes)),
 	{ .kind = OPTION_HEADING, .what = "Beacons" },
 	{ "radio", 0, "DEVICE", OPTION_FILE, AT(opts.radio),
 	  "CC1101 that hears beacons: spidev0.0" },
@@ -151,12 +153,16 @@ static int print_result(const struct capture *k, const struct cvl_capture_result
  */
 static int start_sender(struct capture *k, struct cvl_error *err)
 {
-	const char *argv[16] = { "coeval",      "send",   k->opts.session, "--server",
+	char keep[32];
+	const char *argv[20] = { "coeval",      "send",   k->opts.session, "--server",
 				 k->uplink.url, "--name", k->opts.name,    "--wait" };
 	const char *const pairs[][2] = { { "--testbed", k->uplink.testbed },
 					 { "--key", k->uplink.key },
-					 { "--ca", k->uplink.ca } };
+					 { "--ca", k->uplink.ca },
+					 { "--keep", k->keep_bytes ? keep : NULL } };
 	int n = 8;
+
+	snprintf(keep, sizeof(keep), "%llu", (unsigned long long)k->keep_bytes);
 
 	if (!cvl_uplink_is_name(k->opts.name))
 		return cvl_fail(

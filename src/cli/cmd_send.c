@@ -24,6 +24,7 @@ static const struct cli_option options[] = {
 	  "of this node (default: that of all its clocks, or else the host's)" },
 	{ "wait", 0, NULL, OPTION_FLAG, AT(opts.wait),
 	  "if there is no session yet, wait for one: a capture is about to begin" },
+	KEEP_OPTION(AT(opts.keep_bytes)),
 	JSON_OPTION(AT(json)),
 	{ 0 },
 };
@@ -37,8 +38,8 @@ static int print_result(const struct send *k, const struct cvl_send_result *r)
 		struct js j = js_begin(&out);
 
 		js_texts(&j, "session node", k->session, k->opts.node);
-		js_counts(&j, "clocks refused bytes stored again", r->clocks, r->refused, r->bytes,
-			  r->stored, r->again);
+		js_counts(&j, "clocks refused bytes stored again freed lost", r->clocks, r->refused,
+			  r->bytes, r->stored, r->again, r->freed, r->lost);
 		js_bool(&j, "done", r->done);
 		js_end(&j);
 	} else {
@@ -47,6 +48,11 @@ static int print_result(const struct send *k, const struct cvl_send_result *r)
 		cli_count(&out, "", r->stored, "byte", " stored at the collector");
 		if (r->stored < r->bytes)
 			cli_count(&out, ", ", r->bytes - r->stored, "byte", " not yet");
+		if (r->freed)
+			cli_count(&out, ", ", r->freed, "byte", " freed here");
+		if (r->lost)
+			cli_count(&out, ", of these ", r->lost, "byte",
+				  " before they were known to be stored");
 		cvl_out_char(&out, '\n');
 	}
 	return cvl_out_close(&out, NULL) ? 4 : 0;
@@ -116,6 +122,7 @@ const struct verb verb_send = {
 	.notes =
 		"It ends when no capture is at work on the session and the collector has stored all of it: exit status 0; 1 if it was stopped before, or the collector refused some. The server only carries: whatever crashes on the way, packets are sent again until the collector says that they are on its disk. Nothing is sent that is not on this disk.\n",
 	.examples = "  coeval send s/ --server nats://collector:4222 --name n07\n"
+		    "  coeval send s/ --server nats://collector:4222 --keep 2GB\n"
 		    "  coeval send s/ --server tls://collector:4222 --key n07.nk --ca ca.pem\n",
 	.run = run,
 };

@@ -20,6 +20,7 @@ static const char *digest_name(const struct cvl_verify_part *p)
 	switch (p->digest) {
 	case CVL_DIGEST_THERE: return "yes";
 	case CVL_DIGEST_LATER: return "unfinished";
+	case CVL_DIGEST_FREED: return "freed";
 	case CVL_DIGEST_NONE: break;
 	}
 	return "none";

@@ -15,6 +15,15 @@ extern const struct cli_option uplink_options[];
 		.kind = OPTION_GROUP, .at = (offset), .group = uplink_options \
 	}
 
+/** Into a uint64_t: --keep of what sends. */
+#define KEEP_OPTION(offset)                                                                                     \
+	{                                                                                                       \
+		"keep", 0, "SIZE", OPTION_TEXT, (offset),                                                       \
+			"keep so much of the session here: what the collector has stored is freed; and if "     \
+			"that is not enough the oldest of the rest, which leaves a gap (default: all is kept)", \
+			.take = take_size                                                                       \
+	}
+
 /** For an option's row: a size ("64KiB", "2G", "500 MB") into a uint64_t of bytes. */
 int take_size(const struct verb *verb, void *to, char *text);
 

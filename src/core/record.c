@@ -20,7 +20,7 @@ const char *cvl_gap_name(enum cvl_gap why)
 		[CVL_GAP_DISCARDED] = "discarded",   [CVL_GAP_PACKETS] = "packets lost",
 		[CVL_GAP_TRUNCATED] = "truncated",   [CVL_GAP_CORRUPT] = "corrupt",
 		[CVL_GAP_UNFINISHED] = "unfinished", [CVL_GAP_DISCONNECTED] = "disconnected",
-		[CVL_GAP_DISK_FULL] = "disk full",
+		[CVL_GAP_DISK_FULL] = "disk full",   [CVL_GAP_FREED] = "freed",
 	};
 
 	return (unsigned)why < CVL_GAPS ? names[why] : "unknown";

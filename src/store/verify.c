@@ -15,6 +15,7 @@
 #include <coeval/files.h>
 #include <coeval/array.h>
 #include "core/sha256.h"
+#include "store/ctf/freed.h"
 #include "store/ctf/internal.h"
 #include "store/ctf/wire.h"
 #include "store/hash.h"
@@ -106,6 +107,7 @@ static bool go_on(void *ctx, uint64_t done, uint64_t total)
 struct walk {
 	FILE *stream, *index;
 	uint64_t size, offset, packets, missing, wrong_entries;
+	bool freed; /* some packets were */
 	bool early; /* the index ends before the stream does */
 	struct sha256_ctx sha;
 };
@@ -113,15 +115,17 @@ struct walk {
 /* Read the next header and the checksum of its packet. False: no complete packet follows. */
 static bool next_packet(struct walk *w, struct wire_packet *h, uint8_t crc[WIRE_CRC_BYTES])
 {
-	uint64_t bytes;
+	uint64_t bytes, content;
 
 	if (w->size - w->offset < sizeof(*h) || fseeko(w->stream, (off_t)w->offset, SEEK_SET) ||
 	    fread(h, sizeof(*h), 1, w->stream) != 1 || le32toh(h->magic) != CTF_MAGIC)
 		return false;
 	bytes = le64toh(h->packet_size) / 8;
-	if (bytes < sizeof(*h) + WIRE_CRC_BYTES || bytes > w->size - w->offset)
+	content = le64toh(h->content_size) / 8;
+	if (content < sizeof(*h) || bytes > w->size - w->offset || content > bytes ||
+	    bytes - content < WIRE_CRC_BYTES)
 		return false;
-	return !fseeko(w->stream, (off_t)(w->offset + bytes - WIRE_CRC_BYTES), SEEK_SET) &&
+	return !fseeko(w->stream, (off_t)(w->offset + content), SEEK_SET) &&
 	       fread(crc, WIRE_CRC_BYTES, 1, w->stream) == 1;
 }
 
@@ -136,27 +140,46 @@ static bool fits(const struct wire_index_entry *e, const struct wire_packet *h, 
 	       be64toh(e->packet_seq_num) == le64toh(h->packet_seq_num);
 }
 
+/* Compare the next entry of the index with the packet. Packets that were freed may still have theirs. */
+static void look_up(struct walk *w, const struct wire_packet *h, bool freed)
+{
+	const uint64_t end = w->offset + le64toh(h->packet_size) / 8;
+	struct wire_index_entry e;
+
+	if (!w->index || w->early)
+		return;
+	if (fread(&e, sizeof(e), 1, w->index) != 1) {
+		w->early = true;
+		return;
+	}
+	if (fits(&e, h, w->offset))
+		return;
+	w->wrong_entries += !freed;
+	while (freed && be64toh(e.offset) < end && !w->early)
+		w->early = fread(&e, sizeof(e), 1, w->index) != 1;
+	if (freed && !w->early)
+		fseeko(w->index, -(off_t)sizeof(e), SEEK_CUR);
+	w->early = w->early && !freed;
+}
+
 static void walk(struct walk *w)
 {
 	uint8_t crc[WIRE_CRC_BYTES];
-	struct wire_index_entry e;
 	struct wire_packet h;
 	uint64_t next = 0;
 
 	while (next_packet(w, &h, crc)) {
-		const uint64_t number = le64toh(h.packet_seq_num);
+		const uint64_t number = le64toh(h.packet_seq_num),
+			       bytes = le64toh(h.packet_size) / 8;
+		const bool freed = freed_is(bytes, le64toh(h.content_size) / 8);
 
-		if (number > next)
+		if (number > next && !freed)
 			w->missing += number - next;
 		next = number + 1;
 		sha256_update(&w->sha, sizeof(crc), crc);
-		if (!w->index || w->early)
-			;
-		else if (fread(&e, sizeof(e), 1, w->index) != 1)
-			w->early = true;
-		else
-			w->wrong_entries += !fits(&e, &h, w->offset);
-		w->offset += le64toh(h.packet_size) / 8;
+		look_up(w, &h, freed);
+		w->freed = w->freed || freed;
+		w->offset += bytes;
 		w->packets++;
 	}
 }
@@ -214,7 +237,9 @@ static void walk_stream(const struct cvl_clock *c, const struct stored *st,
 	if (!c->growing)
 		judge_index(&w, index, !c->unfinished, p);
 	cvl_sha256_digits(&w.sha, hex);
-	if (st->counted && w.packets != st->sum.packets)
+	if (w.freed)
+		p->digest = CVL_DIGEST_FREED;
+	else if (st->counted && w.packets != st->sum.packets)
 		say(p, "%s: has %" PRIu64 " packets; %" PRIu64 " were stored", stream, w.packets,
 		    st->sum.packets);
 	else if (st->counted && strcmp(hex, st->sum.packets_sha256) != 0)
@@ -353,8 +378,8 @@ static int check_clock(struct job *j, size_t i, struct cvl_error *err)
 		check_metadata(c, st, p);
 		walk_stream(c, st, p);
 	}
-	if (!rc && st->counted && st->sum.records != CVL_LOST_UNKNOWN &&
-	    p->records != st->sum.records)
+	if (!rc && st->counted && p->digest != CVL_DIGEST_FREED &&
+	    st->sum.records != CVL_LOST_UNKNOWN && p->records != st->sum.records)
 		say(p, "%s: has %" PRIu64 " records; %" PRIu64 " were stored", c->trace, p->records,
 		    st->sum.records);
 	return rc;

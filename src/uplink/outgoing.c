@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "uplink/outgoing.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include <coeval/files.h>
 
 #include "core/crc32c.h"
-#include "store/ctf/wire.h"
+#include "store/ctf/freed.h"
 #include "store/mirror.h"
 #include "uplink/packet.h"
 
@@ -22,7 +23,9 @@ struct clock {
 	enum packet_form form;
 	int fd;        /* of its stream; -1: not yet */
 	uint64_t seen; /* whole packets up to here, durable or not */
-	bool told;     /* that it cannot be sent */
+	struct freed freed;
+	char *stream; /* its path */
+	bool told;    /* that it cannot be sent */
 };
 
 struct outgoing {
@@ -56,6 +59,7 @@ static void free_clock(struct clock *c)
 {
 	if (c->fd >= 0)
 		close(c->fd);
+	free(c->stream);
 	free(c->name);
 	free(c->text);
 }
@@ -198,6 +202,19 @@ static char *json_of(const struct cvl_session *session, size_t i, const struct c
 	return text;
 }
 
+static int open_stream(struct clock *c, const char *path)
+{
+	c->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (c->fd < 0)
+		return 0; /* it comes */
+	c->stream = strdup(path);
+	c->pub.frees = c->form == PACKET_OURS;
+	if (c->pub.frees)
+		freed_read(c->fd, &c->freed);
+	c->pub.freed = c->freed.bytes;
+	return c->stream ? 0 : CVL_E_NOMEM;
+}
+
 static int look_at(struct outgoing *s, const struct cvl_session *session, size_t i)
 {
 	const struct cvl_clock *clock = cvl_session_clock(session, i);
@@ -222,7 +239,11 @@ static int look_at(struct outgoing *s, const struct cvl_session *session, size_t
 		return 0;
 	}
 	if (c->fd < 0 && cvl_path_join(path, clock->trace, WIRE_STREAM_FILE))
-		c->fd = open(path, O_RDONLY | O_CLOEXEC);
+		rc = open_stream(c, path);
+	if (rc) {
+		free(tsdl);
+		return rc;
+	}
 	if (c->fd >= 0 && !clock->growing)
 		walk(c);
 	json = json_of(session, i, c);
@@ -279,6 +300,17 @@ int outgoing_look(struct outgoing *s, bool session, struct cvl_error *err)
 	return rc;
 }
 
+/* From a place amid freed packets on: one that stands for the rest of these. */
+static void read_freed(struct outgoing *s, const struct clock *c, uint64_t place,
+		       struct outgoing_chunk *chunk)
+{
+	struct freed rest = c->freed;
+
+	rest.bytes -= place;
+	*chunk = (struct outgoing_chunk){ place, rest.bytes, s->buf,
+					  freed_packet(s->buf, c->pub.id, &rest, false) };
+}
+
 int outgoing_read(struct outgoing *s, size_t i, uint64_t place, size_t max,
 		  struct outgoing_chunk *chunk, struct cvl_error *err)
 {
@@ -289,11 +321,21 @@ int outgoing_read(struct outgoing *s, size_t i, uint64_t place, size_t max,
 
 	if (!left)
 		return 0;
+	if (place && place < c->freed.bytes) {
+		read_freed(s, c, place, chunk);
+		return 1;
+	}
 	n = packet_read_at(c->fd, place, s->buf,
 			   left < sizeof(s->buf) ? (size_t)left : sizeof(s->buf));
-	while (packet_read(c->form, s->buf + whole, n - whole, &p) > 0 && p.bytes <= n - whole &&
-	       (!whole || whole + p.bytes <= max))
+	while (packet_read(c->form, s->buf + whole, n - whole, &p) > 0 && p.here <= n - whole) {
+		if (!whole && p.here < p.bytes) {
+			*chunk = (struct outgoing_chunk){ place, p.bytes, s->buf, (size_t)p.here };
+			return 1;
+		}
+		if (p.here < p.bytes || (whole && whole + p.bytes > max))
+			break;
 		whole += (size_t)p.bytes;
+	}
 	*chunk = (struct outgoing_chunk){ place, whole, s->buf, whole };
 	if (whole)
 		return 1;
@@ -306,8 +348,56 @@ bool outgoing_has(struct outgoing *s, size_t i, uint64_t place, uint32_t n, uint
 {
 	const struct clock *c = &s->clock[i];
 
+	if (place <= c->pub.end && place <= c->freed.bytes)
+		return true;
 	return place <= c->pub.end && n <= place && n <= sizeof(s->buf) &&
 	       packet_read_at(c->fd, place - n, s->buf, n) == n && cvl_crc32c(0, s->buf, n) == crc;
+}
+
+/* ---- freeing ---- */
+
+/* Take the packet after those of @f to them, if it ends at @most or before. */
+static bool take_next(const struct clock *c, uint64_t most, struct freed *f)
+{
+	struct wire_packet h;
+	struct packet p;
+
+	if (packet_read_at(c->fd, f->bytes, &h, sizeof(h)) != sizeof(h) ||
+	    packet_read(c->form, &h, sizeof(h), &p) <= 0 || p.bytes > most - f->bytes)
+		return false;
+	if (!f->bytes)
+		f->begin = p.begin.count;
+	f->bytes += p.bytes;
+	f->end = p.end.count;
+	f->sequence = le64toh(h.packet_seq_num);
+	f->discarded = le64toh(h.events_discarded);
+	return f->bytes < most;
+}
+
+int64_t outgoing_free(struct outgoing *s, size_t i, uint64_t place, uint64_t bytes,
+		      struct cvl_error *err)
+{
+	struct clock *c = &s->clock[i];
+	struct freed f = c->freed, next = f;
+	int fd, rc;
+
+	while (f.bytes - c->freed.bytes < bytes && next.bytes <= place &&
+	       take_next(c, c->pub.end, &next) && next.bytes <= place)
+		f = next;
+	if (f.bytes < c->freed.bytes + FREED_BYTES) /* nothing is gained */
+		return 0;
+	fd = open(c->stream, O_RDWR | O_CLOEXEC);
+	rc = fd < 0 ? -errno : freed_write(fd, c->pub.id, &f);
+	if (fd >= 0)
+		close(fd);
+	if (rc) {
+		errno = -rc;
+		return cvl_fail_errno(err, "free packets of", c->stream);
+	}
+	bytes = f.bytes - c->freed.bytes;
+	c->freed = f;
+	c->pub.freed = f.bytes;
+	return (int64_t)bytes;
 }
 
 /* ---- what there is ---- */

@@ -17,14 +17,16 @@ struct outgoing_clock {
 	/* JSON as of mirror_describe(), then the TSDL; NULL: it has no metadata yet */
 	const char *description;
 	size_t n_json, n_text;
-	uint32_t crc; /* of the JSON */
-	uint64_t end; /* whole packets that are durable take so many bytes */
-	bool ended;   /* its writer is gone, and this is all */
+	uint32_t crc;   /* of the JSON */
+	uint64_t end;   /* whole packets that are durable take so many bytes */
+	bool ended;     /* its writer is gone, and this is all */
+	bool frees;     /* outgoing_free() can free some */
+	uint64_t freed; /* bytes at its beginning, that are no longer here */
 };
 
 struct outgoing;
 
-/** Some packets: in the stream from @place on, standing for @span bytes. */
+/** Some packets: in the stream from @place on, standing for @span bytes; more than @n: all of them were freed. */
 struct outgoing_chunk {
 	uint64_t place, span;
 	const void *bytes;
@@ -54,7 +56,17 @@ bool outgoing_grows(const struct outgoing *s);
 int outgoing_read(struct outgoing *s, size_t i, uint64_t place, size_t max,
 		  struct outgoing_chunk *chunk, struct cvl_error *err);
 
-/** Whether the @n bytes of clock @i before @place are durable here, and have the CRC-32C @crc. */
+/**
+ * Free whole packets of clock @i from the oldest on, of those that end at @place or before, until @bytes
+ * are. The last packet stays. Returns the bytes that were freed, or a negative code.
+ */
+int64_t outgoing_free(struct outgoing *s, size_t i, uint64_t place, uint64_t bytes,
+		      struct cvl_error *err);
+
+/**
+ * Whether the @n bytes of clock @i before @place are durable here, and have the CRC-32C @crc; of what
+ * was freed nobody can tell.
+ */
 bool outgoing_has(struct outgoing *s, size_t i, uint64_t place, uint32_t n, uint32_t crc);
 
 #endif

@@ -105,6 +105,7 @@ static int read_ours(const void *bytes, size_t n, struct packet *p)
 	memcpy(&h, bytes, sizeof(h));
 	p->bytes = le64toh(h.packet_size) / 8;
 	p->content = le64toh(h.content_size) / 8;
+	p->here = p->content + WIRE_CRC_BYTES;
 	p->begin.count = le64toh(h.timestamp_begin);
 	p->end.count = le64toh(h.timestamp_end);
 	return le32toh(h.magic) == CTF_MAGIC &&
@@ -128,6 +129,7 @@ static int read_tracer(const void *bytes, size_t n, struct packet *p)
 	memcpy(&h, bytes, sizeof(h));
 	p->bytes = le32toh(h.packet_size) / 8;
 	p->content = le32toh(h.content_size) / 8;
+	p->here = p->bytes;
 	p->begin.count = both(h.timestamp_begin);
 	p->end.count = both(h.timestamp_end);
 	return le32toh(h.magic) == TRACE_PACKET_MAGIC &&

@@ -18,6 +18,7 @@ enum packet_form {
 struct packet {
 	uint64_t bytes;   /* as a whole */
 	uint64_t content; /* bytes of it with content, before the CRC */
+	uint64_t here;    /* less than bytes: only so many are kept, and stand for all */
 	struct cvl_tick begin, end;
 };
 

@@ -24,7 +24,8 @@
 #define UPLINK_NAME_MAX 64             /* letters of a node's or clock's name */
 #define UPLINK_MESSAGE_MAX (256 << 10) /* bytes of packets in a message, but for a larger packet */
 #define UPLINK_METADATA_MAX (512 << 10)
-#define UPLINK_CLOCKS_MAX 1024 /* of one node */
+#define UPLINK_CLOCKS_MAX 1024              /* of one node */
+#define UPLINK_SPAN_MAX ((uint64_t)1 << 44) /* bytes: places, and spans */
 
 enum uplink_kind {
 	UPLINK_DESCRIPTION = 1, /* JSON of `place` bytes, then the metadata */

@@ -157,12 +157,16 @@ int cvl_send_run(const char *path, const struct cvl_send_opts *opts, int stop_fd
 		 struct cvl_send_result *result, struct cvl_error *err)
 {
 	struct sending s = { .opts = opts, .lock_fd = -1, .report = run_report(&opts->uplink) };
-	struct sender_opts how = { .path = path, .report = &s.report };
+	struct sender_opts how = { .path = path, .keep = opts->keep_bytes, .report = &s.report };
 	struct nats_opts nats;
 	struct sender_state state;
 	int rc = run_settings(&nats, &opts->uplink, opts->node, err);
 
 	*result = (struct cvl_send_result){ 0 };
+	if (!rc && opts->keep_bytes && opts->keep_bytes < CVL_SEND_KEEP_LEAST)
+		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+			      "%llu bytes are too few to keep: %d are the least",
+			      (unsigned long long)opts->keep_bytes, CVL_SEND_KEEP_LEAST);
 	s.listed_ms = s.looked_ms = s.told_ms = INT64_MIN / 2;
 	if (getrandom(&how.seed, sizeof(how.seed), GRND_NONBLOCK) < 0)
 		how.seed = (uint64_t)run_now_ms();
@@ -179,8 +183,10 @@ int cvl_send_run(const char *path, const struct cvl_send_opts *opts, int stop_fd
 	if (s.sender) {
 		sender_tell_live(s.sender);
 		sender_state(s.sender, &state);
-		*result = (struct cvl_send_result){ state.clocks, state.given_up, state.bytes,
-						    state.stored, state.again,    state.done };
+		*result = (struct cvl_send_result){
+			state.clocks, state.given_up, state.bytes, state.stored,
+			state.again,  state.freed,    state.lost,  state.done,
+		};
 		carrier_flush(s.carrier, FLUSH_MS);
 	}
 	sender_close(s.sender);

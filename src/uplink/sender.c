@@ -50,6 +50,7 @@ struct sender {
 	uint64_t ticket, flying; /* bytes */
 	bool connected, heard, probing;
 	int64_t now, asked_ms, live_ms, hold_ms; /* hold: nothing is sent before */
+	uint64_t most_kept;                      /* at a time, from now on; 0: not yet known */
 	int backoff_ms;
 	struct sender_state sum;
 	uint8_t *message;
@@ -344,6 +345,87 @@ static int send_some(struct sender *s, size_t i, struct cvl_error *err)
 	return 1;
 }
 
+/* ---- what is kept ---- */
+
+/* Bytes of clock @i that can go: all, or what the collector has. */
+static uint64_t goes(const struct sender *s, size_t i, bool stored)
+{
+	const struct outgoing_clock *c = outgoing_clock(s->source, i);
+	const uint64_t upto = stored ? s->clock[i].have : c->end;
+
+	return c->frees && upto > c->freed ? upto - c->freed : 0;
+}
+
+static void tell_lost(struct sender *s, size_t i, uint64_t bytes)
+{
+	char text[300];
+
+	snprintf(
+		text, sizeof(text),
+		"%s: no room: %llu bytes of clock %s are gone that the collector has not said to have; it will show a gap",
+		s->opts.path, (unsigned long long)bytes, outgoing_clock(s->source, i)->name);
+	tell(s, text);
+}
+
+/* Free up to *@bytes, always of the clock that has most of what can go. *@bytes: of these, what is left. */
+static int free_some(struct sender *s, uint64_t *bytes, bool stored, struct cvl_error *err)
+{
+	while (*bytes) {
+		uint64_t most = 0, lost;
+		int64_t got;
+		size_t i = 0;
+
+		for (size_t k = 0; k < s->n; k++)
+			if (goes(s, k, stored) > most) {
+				most = goes(s, k, stored);
+				i = k;
+			}
+		got = most ? outgoing_free(s->source, i,
+					   stored ? s->clock[i].have :
+						    outgoing_clock(s->source, i)->end,
+					   *bytes, err) :
+			     0;
+		if (got <= 0)
+			return (int)got;
+		lost = outgoing_clock(s->source, i)->freed;
+		lost = lost > s->clock[i].have ? lost - s->clock[i].have : 0;
+		lost = lost < (uint64_t)got ? lost : (uint64_t)got;
+		s->sum.lost += lost;
+		if (lost)
+			tell_lost(s, i, lost);
+		*bytes -= *bytes < (uint64_t)got ? *bytes : (uint64_t)got;
+	}
+	return 0;
+}
+
+/*
+ * Keep within the size: what is stored goes first, and more than has to, so that it is done seldom. What was
+ * more than that from the beginning does not go unsent; what comes while the disk is that full does.
+ */
+static int keep(struct sender *s, struct cvl_error *err)
+{
+	uint64_t here = 0, over, bytes;
+	int rc;
+
+	if (!s->opts.keep)
+		return 0;
+	for (size_t i = 0; i < s->n; i++)
+		here += outgoing_clock(s->source, i)->end - outgoing_clock(s->source, i)->freed;
+	if (here > s->opts.keep) {
+		over = bytes = here - s->opts.keep + s->opts.keep / 4;
+		rc = free_some(s, &bytes, true, err);
+		if (rc)
+			return rc;
+		here -= over - bytes;
+	}
+	if (!s->most_kept || here < s->most_kept)
+		s->most_kept = here > s->opts.keep ? here : s->opts.keep;
+	if (here <= s->most_kept)
+		return 0;
+	bytes = here - s->most_kept + s->most_kept / 16;
+	return free_some(s, &bytes, false, err);
+}
+
 static int send_all(struct sender *s, struct cvl_error *err)
 {
 	bool any = true;
@@ -467,7 +549,8 @@ int sender_work(struct sender *s, int64_t now_ms, int *wait_ms, struct cvl_error
 		ask(s);
 	if (s->connected && now_ms - s->live_ms >= LIVE_MS)
 		sender_tell_live(s);
-	rc = send_all(s, err);
+	rc = keep(s, err);
+	rc = rc ? rc : send_all(s, err);
 	*wait_ms = until(s->live_ms + LIVE_MS, now_ms, LIVE_MS);
 	if (s->hold_ms > now_ms)
 		*wait_ms = until(s->hold_ms, now_ms, *wait_ms);
@@ -499,6 +582,7 @@ void sender_state(const struct sender *s, struct sender_state *state)
 
 		state->bytes += c->end;
 		state->stored += k->have < c->end ? k->have : c->end;
+		state->freed += c->freed;
 		state->given_up += k->refused;
 		done = done && (!c->description || k->refused || is_done(s, c, k));
 	}

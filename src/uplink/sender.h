@@ -17,6 +17,7 @@ struct sender;
 struct sender_opts {
 	const char *path;                /* of the session, for what is told */
 	uint64_t seed;                   /* of the times between attempts */
+	uint64_t keep;                   /* bytes of packets that are kept here; 0: all */
 	const struct cvl_report *report; /* what the server or collector refuse */
 };
 
@@ -40,9 +41,10 @@ struct sender_state {
 	uint64_t bytes, stored;   /* durable here; of these, stored at the collector */
 	uint64_t messages, again; /* sent; of these, not for the first time, in bytes */
 	uint64_t refused;         /* by the carrier */
-	size_t clocks, given_up;  /* clocks; those that the collector refused */
-	bool done;                /* no writer is at work, and the collector has all */
-	bool heard;               /* a collector answered */
+	uint64_t freed, lost; /* bytes that are no longer here; that went before they were stored */
+	size_t clocks, given_up; /* clocks; those that the collector refused */
+	bool done;               /* no writer is at work, and the collector has all */
+	bool heard;              /* a collector answered */
 };
 
 void sender_state(const struct sender *s, struct sender_state *state);

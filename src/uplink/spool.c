@@ -12,8 +12,8 @@
 #include <coeval/files.h>
 
 #include "core/crc32c.h"
+#include "store/ctf/freed.h"
 #include "store/ctf/index.h"
-#include "store/ctf/wire.h"
 #include "store/jsonfile.h"
 #include "store/mirror.h"
 #include "uplink/packet.h"
@@ -36,6 +36,7 @@ struct trace {
 	enum packet_form form;
 	struct cvl_packets *packets; /* NULL: closed */
 	size_t index;                /* in the session */
+	uint64_t gone;    /* bytes that are not here: packets stand for them that were freed */
 	uint64_t base;    /* place of the first byte here: others are in the trace it contradicts */
 	int fd, index_fd; /* for reading; of the index of a trace of ours; -1 */
 	struct wire_index_entry entry[ENTRIES]; /* of the index, not yet written */
@@ -226,6 +227,15 @@ static int open_stream(struct spool *s, struct trace *t, struct cvl_error *err)
 	return t->fd < 0 ? cvl_fail_errno(err, "open", path) : 0;
 }
 
+/* One more packet. By its bytes its node will know it, but not if it stands for some that were freed there. */
+static void count(struct trace *t, const struct packet *p)
+{
+	t->pub.packets++;
+	t->pub.last = p->end;
+	t->pub.tail = p->here < p->bytes ? 0 : (uint32_t)p->bytes;
+	t->gone += p->bytes - p->here;
+}
+
 /* Walk the whole packets; those that a crash can have torn are checked. Returns the bytes. */
 static uint64_t walk(struct spool *s, struct trace *t)
 {
@@ -240,16 +250,19 @@ static uint64_t walk(struct spool *s, struct trace *t)
 		const bool torn = size - at <= UNSYNCED_MAX + PACKET_MAX;
 		size_t n = packet_read_at(t->fd, at, s->buf, torn ? sizeof(s->buf) : PACKET_HEAD);
 
-		if (packet_read(t->form, s->buf, n, &p) <= 0 || p.bytes > size - at ||
-		    (torn && p.content + WIRE_CRC_BYTES <= n &&
-		     packet_check(t->form, t->pub.id, s->buf, &p)))
+		if (packet_read(t->form, s->buf, n, &p) <= 0 || p.bytes > size - at)
+			break;
+		if (p.here < p.bytes && n < p.here) /* however far it reaches, it may be the last */
+			n = packet_read_at(t->fd, at, s->buf,
+					   p.here < sizeof(s->buf) ? p.here : sizeof(s->buf));
+		if ((torn || p.here < p.bytes) && p.here <= n &&
+		    packet_check(t->form, t->pub.id, s->buf, &p))
 			break;
 		add_to_index(t, s->buf, at);
 		at += p.bytes;
-		t->pub.packets++;
-		t->pub.last = p.end;
-		t->pub.tail = (uint32_t)p.bytes;
+		count(t, &p);
 	}
+	t->pub.tail_crc = 0;
 	if (t->pub.tail && t->pub.tail <= sizeof(s->buf))
 		t->pub.tail_crc = cvl_crc32c(
 			0, s->buf, packet_read_at(t->fd, at - t->pub.tail, s->buf, t->pub.tail));
@@ -290,7 +303,7 @@ static int reopen(struct spool *s, struct trace *t, struct cvl_error *err)
 
 	if (rc)
 		return rc;
-	t->pub.packets = 0;
+	t->pub.packets = t->gone = 0;
 	close_index(t);
 	open_index(s, t);
 	walk(s, t);
@@ -584,7 +597,7 @@ static bool over_quota(const struct spool *s, const char *node, size_t more)
 
 	for (size_t i = 0; s->opts.quota_bytes && i < s->n; i++)
 		if (!strcmp(s->trace[i].node, node))
-			bytes += s->trace[i].pub.end - s->trace[i].base;
+			bytes += s->trace[i].pub.end - s->trace[i].base - s->trace[i].gone;
 	return s->opts.quota_bytes && bytes > s->opts.quota_bytes;
 }
 
@@ -603,6 +616,29 @@ static bool is_stored(struct spool *s, int i, uint64_t place, const uint8_t *byt
 		       !memcmp(s->buf, bytes, n);
 	}
 	return false;
+}
+
+static bool is_zero(const uint8_t *bytes, size_t n)
+{
+	return !n || (!*bytes && !memcmp(bytes, bytes + 1, n - 1));
+}
+
+/*
+ * Whether the packet that begins at @place, which differs from what is stored there, came too late, or stands
+ * for what was freed meanwhile: then either of them will do, and the first one stays.
+ */
+static bool will_do(struct spool *s, struct trace *t, uint64_t place, const struct packet *p)
+{
+	struct packet here;
+	size_t n;
+
+	if (p->here < p->bytes)
+		return true;
+	if (place < t->base || open_stream(s, t, NULL))
+		return false;
+	n = packet_read_at(t->fd, place - t->base, s->buf, (size_t)p->bytes);
+	return (packet_read(t->form, s->buf, n, &here) > 0 && here.here < here.bytes) ||
+	       (n == p->bytes && is_zero(s->buf, n));
 }
 
 static void tell_conflict(const struct spool *s, const struct trace *t, uint64_t place)
@@ -675,17 +711,17 @@ static enum spool_verdict append(struct spool *s, struct trace *t, const void *b
 
 	if (!t->packets) /* its node said that it had ended */
 		rc = reopen(s, t, &err);
-	if (!rc)
+	if (!rc && p->here < p->bytes)
+		rc = packets_add_freed(t->packets, bytes, (size_t)p->here, p->bytes, &err);
+	else if (!rc)
 		rc = cvl_packets_add(t->packets, bytes, (size_t)p->bytes, &err);
 	if (rc)
 		return failed(rc, &err, why);
 	add_to_index(t, bytes, t->pub.end - t->base);
 	t->pub.end += p->bytes;
-	t->pub.packets++;
-	t->pub.last = p->end;
-	t->pub.tail = (uint32_t)p->bytes;
-	t->pub.tail_crc = cvl_crc32c(0, bytes, (size_t)p->bytes);
-	s->unsynced += p->bytes;
+	count(t, p);
+	t->pub.tail_crc = cvl_crc32c(0, bytes, t->pub.tail);
+	s->unsynced += p->here;
 	return SPOOL_STORED;
 }
 
@@ -700,10 +736,10 @@ static enum spool_verdict take(struct spool *s, int *i, uint64_t place, const ui
 	if (place > t->pub.end)
 		return SPOOL_HOLE;
 	if (again) {
-		if (place + p->bytes <= t->pub.end &&
-		    is_stored(s, *i, place, bytes, (size_t)p->bytes)) {
+		if ((p->here < p->bytes || place + p->bytes <= t->pub.end) &&
+		    (is_stored(s, *i, place, bytes, (size_t)p->here) || will_do(s, t, place, p))) {
 			t->pub.again++;
-			return SPOOL_AGAIN;
+			return place + p->bytes <= t->pub.end ? SPOOL_AGAIN : SPOOL_HOLE;
 		}
 		v = branch(s, i, place, why);
 		if (v != SPOOL_CONFLICT)
@@ -711,6 +747,12 @@ static enum spool_verdict take(struct spool *s, int *i, uint64_t place, const ui
 	}
 	v = append(s, &s->trace[*i], bytes, p, why);
 	return v == SPOOL_STORED && again ? SPOOL_CONFLICT : v;
+}
+
+/* A packet that stands for others comes alone: places of what follows in a message are its bytes'. */
+static bool is_alone(const struct packet *p, const struct uplink_head *h)
+{
+	return p->here == p->bytes || (p->here == h->bytes && p->bytes == h->span);
 }
 
 enum spool_verdict spool_packets(struct spool *s, const char *node, const char *clock,
@@ -728,6 +770,10 @@ enum spool_verdict spool_packets(struct spool *s, const char *node, const char *
 		return SPOOL_UNKNOWN;
 	if (h->place > s->trace[*trace].pub.end)
 		return SPOOL_HOLE;
+	if (h->span > UPLINK_SPAN_MAX || h->place > UPLINK_SPAN_MAX) {
+		snprintf(why, 200, "places beyond any stream's end");
+		return SPOOL_REFUSED;
+	}
 	if (over_quota(s, node, h->bytes)) {
 		snprintf(why, 200, "node %s has used up its quota", node);
 		return SPOOL_FULL;
@@ -736,7 +782,7 @@ enum spool_verdict spool_packets(struct spool *s, const char *node, const char *
 		const char *wrong = "a packet that is not whole";
 
 		if (packet_read(s->trace[*trace].form, bytes + at, h->bytes - at, &p) > 0 &&
-		    p.bytes <= h->bytes - at && p.bytes <= PACKET_MAX)
+		    p.here <= h->bytes - at && p.here <= PACKET_MAX && is_alone(&p, h))
 			wrong = packet_check(s->trace[*trace].form, h->id, bytes + at, &p);
 		if (wrong) {
 			snprintf(why, 200, "%s, at byte %llu of its stream", wrong,
@@ -749,7 +795,7 @@ enum spool_verdict spool_packets(struct spool *s, const char *node, const char *
 		worst = v == SPOOL_CONFLICT || worst == SPOOL_CONFLICT ? SPOOL_CONFLICT :
 			v == SPOOL_STORED                              ? v :
 									 worst;
-		at += p.bytes;
+		at += p.here;
 	}
 	if (s->unsynced > UNSYNCED_MAX - PACKET_MAX && spool_sync(s, NULL))
 		return SPOOL_FULL;

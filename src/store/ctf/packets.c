@@ -2,6 +2,7 @@
 #include <coeval/packets.h>
 
 #include <coeval/files.h>
+#include "store/ctf/freed.h"
 #include "store/ctf/lock.h"
 #include "store/ctf/wire.h"
 
@@ -105,6 +106,24 @@ int cvl_packets_add(struct cvl_packets *p, const void *packet, size_t n, struct 
 	}
 	p->end += n;
 	return 0;
+}
+
+int packets_add_freed(struct cvl_packets *p, const void *packet, size_t n, uint64_t bytes,
+		      struct cvl_error *err)
+{
+	int rc = cvl_packets_add(p, packet, n, err);
+
+	if (rc)
+		return rc;
+	p->end -= n;
+	if (!ftruncate(p->fd, (off_t)(p->end + bytes))) {
+		p->end += bytes;
+		return 0;
+	}
+	rc = cvl_fail_errno(err, "write", p->path);
+	if (ftruncate(p->fd, (off_t)p->end))
+		return rc; /* as above */
+	return rc;
 }
 
 int cvl_packets_flush(struct cvl_packets *p, struct cvl_error *err)

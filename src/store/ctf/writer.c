@@ -136,7 +136,7 @@ static void put_metadata(const struct cvl_writer *w, FILE *f)
 	put_event(
 		f, WIRE_GAP, "gap",
 		"\t\tuint64_t to_tick;\n\t\tuint64_t lost;\n\t\tenum : uint8_t { unknown = 0, overflow = 1, discarded = 2,\n"
-		"\t\t\tpackets = 3, truncated = 4, corrupt = 5, unfinished = 6, disconnected = 7, disk_full = 8 } why;\n");
+		"\t\t\tpackets = 3, truncated = 4, corrupt = 5, unfinished = 6, disconnected = 7, disk_full = 8, freed = 9 } why;\n");
 	put_event(f, WIRE_BEGIN, "begin", "\t\tuint64_t id;\n\t\tstring name;\n");
 	put_event(f, WIRE_END, "end", "\t\tuint64_t id;\n\t\tstring name;\n");
 	put_event(f, WIRE_SLIP, "slip", "\t\tuint64_t from_tick;\n\t\tuint64_t half_width;\n");
@@ -364,17 +364,18 @@ static int read_uuid(struct cvl_writer *w, struct cvl_error *err)
  */
 static bool whole_packet(struct cvl_writer *w, uint64_t size, struct wire_packet *h)
 {
-	uint64_t bytes;
+	uint64_t bytes, content;
 
 	if (w->offset + sizeof(*h) > size ||
 	    pread(w->fd, h, sizeof(*h), (off_t)w->offset) != (ssize_t)sizeof(*h) ||
 	    le32toh(h->magic) != CTF_MAGIC || memcmp(h->uuid, w->uuid, 16))
 		return false;
 	bytes = le64toh(h->packet_size) / 8;
-	if (bytes < sizeof(*h) + WIRE_CRC_BYTES || bytes > sizeof(w->buf) ||
-	    bytes > size - w->offset)
+	content = le64toh(h->content_size) / 8;
+	if (content < sizeof(*h) || content > sizeof(w->buf) - WIRE_CRC_BYTES ||
+	    bytes < content + WIRE_CRC_BYTES || bytes > size - w->offset)
 		return false;
-	w->n = bytes;
+	w->n = content + WIRE_CRC_BYTES;
 	return true;
 }
 
@@ -403,7 +404,9 @@ static int find_end(struct cvl_writer *w, struct cvl_tick *last, struct cvl_erro
 		if (pread(w->fd, crc, sizeof(crc), (off_t)(w->offset + w->n - sizeof(crc))) !=
 		    (ssize_t)sizeof(crc))
 			return cvl_fail_errno(err, "read", w->dir);
-		if (w->offset + w->n == (uint64_t)st.st_size && !crc_holds(w, crc))
+		const uint64_t bytes = le64toh(h.packet_size) / 8; /* some may be freed */
+
+		if (w->offset + bytes == (uint64_t)st.st_size && !crc_holds(w, crc))
 			break; /* the machine died while it was being written */
 		sha256_update(&w->sha, sizeof(crc), crc);
 		if (!w->offset)
@@ -412,7 +415,7 @@ static int find_end(struct cvl_writer *w, struct cvl_tick *last, struct cvl_erro
 		w->miscounted = true;
 		if (write_all(w->index_fd, &entry, sizeof(entry)))
 			return cvl_fail_errno(err, "write the index", w->dir);
-		w->offset += w->n;
+		w->offset += bytes;
 		w->sequence = le64toh(h.packet_seq_num) + 1;
 		w->lost = le64toh(h.events_discarded);
 		w->end = le64toh(h.timestamp_end);
