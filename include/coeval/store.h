@@ -231,7 +231,7 @@ struct cvl_stored {
 	uint64_t disorder; /* by how many ticks, up to 10 s, a record came after a later one */
 	/*
 	 * SHA-256 in hexadecimal: of the metadata, and of the checksums (CRC-32C) of all packets,
-	 * in stream order
+	 * in stream order; that one is empty if some were freed before the stream was resumed
 	 */
 	char metadata_sha256[65], packets_sha256[65];
 };

@@ -50,7 +50,7 @@ int stored_take(struct stored *st, const struct cvl_stored *sum)
 	int rc;
 
 	stored_free(st);
-	st->counted = true;
+	st->counted = *sum->packets_sha256 != 0;
 	st->sum = *sum;
 	rc = add_file(st, &capacity, "metadata", sum->metadata_bytes);
 	if (!rc)

@@ -4,6 +4,8 @@
 
 #include <coeval/verify.h>
 
+#include "uplink/packet.h"
+
 static const struct loop_faults bad = {
 	.lose = 0.02,
 	.refuse = 0.02,
@@ -92,6 +94,117 @@ static void nothing_is_lost_or_stored_twice(void **state)
 		world_end(&w);
 		assert_sound(w.path);
 	}
+}
+
+/* ---- what is kept ---- */
+
+/* Whether a stream is as it was written, but for packets that stand for freed ones. Returns their bytes. */
+static uint64_t gone_from(const char *session, const struct world_node *n)
+{
+	uint64_t gone = 0, at = 0;
+	struct packet p;
+	size_t size;
+	char *now = stream_of(session, n->name, &size);
+
+	assert_int_equal(size, n->n_written);
+	for (; at < size; at += p.bytes) {
+		assert_int_equal(packet_read(PACKET_OURS, now + at, size - at, &p), 1);
+		assert_true(p.bytes <= size - at);
+		if (p.here == p.bytes)
+			assert_memory_equal(now + at, n->written + at, p.bytes);
+		else
+			gone += p.bytes;
+	}
+	free(now);
+	return gone;
+}
+
+static void what_is_stored_is_freed(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_begin(&w, "keep", 2, 9, &(struct loop_faults){ 0 });
+	for (size_t k = 0; k < w.n; k++)
+		kill_sender(&w.node[k]);
+	w.keep = 100000;
+	for (size_t k = 0; k < w.n; k++)
+		start_sender(&w, &w.node[k]);
+	for (int i = 0; i < 200; i++) {
+		for (size_t k = 0; k < w.n; k++)
+			write_some(&w, &w.node[k], 400);
+		if (i % 50 == 25) { /* it goes on after what was freed */
+			kill_capture(&w.node[0]);
+			start_capture(&w.node[0]);
+		}
+		step(&w, 20);
+		step(&w, 20);
+	}
+	settle(&w);
+	for (size_t k = 0; k < w.n; k++) {
+		const uint64_t gone = gone_from(w.node[k].path, &w.node[k]);
+
+		assert_int_equal(gone_from(w.path, &w.node[k]), 0);
+		assert_in_range(w.node[k].n_written - gone, 1, w.keep);
+		assert_true(w.node[k].n_written > 4 * w.keep);
+		assert_sound(w.node[k].path);
+	}
+	assert_int_equal(w.told, 0);
+	world_end(&w);
+	assert_int_equal(w.node[0].lost + w.node[1].lost, 0);
+	assert_sound(w.path);
+}
+
+/* With all faults, and a collector that is away for long: what is not there is a gap on both sides, and was told. */
+static void what_is_freed_unstored_is_a_gap(void **state)
+{
+	const unsigned rounds = tier(2, 5, 100);
+	uint64_t all_gone = 0;
+
+	(void)state;
+	for (unsigned round = 0; round < rounds; round++) {
+		uint64_t gone = 0, lost = 0;
+		struct world w;
+		char name[32];
+
+		snprintf(name, sizeof(name), "gaps%u", round);
+		world_begin(&w, name, 3, 300 + round, &bad);
+		for (size_t k = 0; k < w.n; k++)
+			kill_sender(&w.node[k]);
+		w.keep = 20000;
+		for (unsigned i = 0; i < tier(700, 1500, 2500); i++) {
+			struct world_node *n = &w.node[draw_below(&w.draw, w.n)];
+
+			if (n->writer)
+				write_some(&w, n, 1 + draw_below(&w.draw, 100));
+			if (!draw_below(&w.draw, 40))
+				kill_sender(n);
+			else if (!n->sender)
+				start_sender(&w, n);
+			if (!draw_below(&w.draw, 80)) {
+				kill_capture(n);
+				start_capture(n);
+			}
+			if (!draw_below(&w.draw, 60))
+				kill_collector(&w);
+			else if (!w.spool && !draw_below(&w.draw, 30))
+				start_collector(&w);
+			step(&w, 1 + (int)draw_below(&w.draw, 100));
+		}
+		settle(&w);
+		for (size_t k = 0; k < w.n; k++) {
+			gone_from(w.node[k].path, &w.node[k]);
+			gone += gone_from(w.path, &w.node[k]);
+			assert_sound(w.node[k].path);
+		}
+		world_end(&w);
+		for (size_t k = 0; k < w.n; k++)
+			lost += w.node[k].lost;
+		assert_true(gone <= lost);
+		all_gone += gone;
+		assert_sound(w.path);
+	}
+	assert_true(all_gone > 0);
 }
 
 /* ---- traps, each once met ---- */
@@ -307,6 +420,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(everything_arrives_as_it_was),
 		cmocka_unit_test(nothing_is_lost_or_stored_twice),
+		cmocka_unit_test(what_is_stored_is_freed),
+		cmocka_unit_test(what_is_freed_unstored_is_a_gap),
 		cmocka_unit_test(a_full_carrier_is_not_stormed),
 		cmocka_unit_test(a_full_carrier_is_emptied),
 		cmocka_unit_test(numbers_of_the_carrier_may_go_back),

@@ -37,6 +37,9 @@ struct world_node {
 	struct sender *sender; /* NULL: it is dead */
 	uint64_t tick;
 	uint64_t durable; /* bytes of its stream that were handed out by then */
+	char *written;    /* all that was ever in its stream, while the world keeps less */
+	size_t n_written;
+	uint64_t freed, lost; /* as its senders said */
 	bool ended;
 };
 
@@ -53,7 +56,7 @@ struct world {
 	unsigned told; /* problems */
 	char last[CVL_ERROR_TEXT];
 	struct cvl_report report;
-	uint64_t quota;
+	uint64_t quota, keep;
 };
 
 static void world_tell(void *ctx, const struct cvl_error *problem)
@@ -95,9 +98,9 @@ static void start_capture(struct world_node *n)
 static void start_sender(struct world *w, struct world_node *n)
 {
 	struct cvl_error err;
-	const struct sender_opts opts = { .path = n->path,
-					  .seed = draw_u64(&w->draw),
-					  .report = &w->report };
+	const struct sender_opts opts = {
+		.path = n->path, .seed = draw_u64(&w->draw), .keep = w->keep, .report = &w->report
+	};
 
 	assert_int_equal(outgoing_open(&n->out, n->path, &w->report, &err), 0);
 	n->carrier = loop_open(w->loop, n->name);
@@ -107,8 +110,13 @@ static void start_sender(struct world *w, struct world_node *n)
 
 static void kill_sender(struct world_node *n)
 {
+	struct sender_state state;
+
 	if (!n->sender)
 		return;
+	sender_state(n->sender, &state);
+	n->freed = state.freed;
+	n->lost += state.lost;
 	sender_close(n->sender);
 	carrier_close(n->carrier);
 	outgoing_close(n->out);
@@ -175,6 +183,7 @@ static void world_end(struct world *w)
 	for (size_t i = 0; i < w->n; i++) {
 		kill_sender(&w->node[i]);
 		kill_capture(&w->node[i]);
+		free(w->node[i].written);
 	}
 	if (w->spool) {
 		collector_close(w->collector);
@@ -182,6 +191,33 @@ static void world_end(struct world *w)
 		spool_close(w->spool);
 	}
 	loop_free(w->loop);
+}
+
+static char *stream_of(const char *session, const char *clock, size_t *n)
+{
+	char path[600];
+	struct cvl_error err;
+	char *bytes;
+
+	snprintf(path, sizeof(path), "%s/traces/%s/stream", session, clock);
+	bytes = cvl_read_whole(path, 1 << 30, n, &err);
+	if (!bytes)
+		fail_msg("%s", err.text);
+	return bytes;
+}
+
+/* What came to its stream is remembered: soon it may be freed. */
+static void remember(struct world_node *n)
+{
+	size_t size;
+	char *now = stream_of(n->path, n->name, &size);
+
+	assert_true(size >= n->n_written);
+	n->written = realloc(n->written, size);
+	assert_non_null(n->written);
+	memcpy(n->written + n->n_written, now + n->n_written, size - n->n_written);
+	n->n_written = size;
+	free(now);
 }
 
 /* Some edges, and their packet is closed. */
@@ -196,6 +232,8 @@ static void write_some(struct world *w, struct world_node *n, size_t edges)
 		assert_int_equal(cvl_writer_edges(n->writer, &tick, &levels, 1, &err), 0);
 	}
 	assert_int_equal(cvl_writer_flush(n->writer, &err), 0);
+	if (w->keep)
+		remember(n);
 }
 
 static void end_capture(struct world_node *n)
@@ -208,6 +246,8 @@ static void end_capture(struct world_node *n)
 	cvl_session_close(n->session);
 	n->session = NULL;
 	n->ended = true;
+	if (n->written)
+		remember(n);
 }
 
 /* A while of all that live. */
@@ -254,19 +294,6 @@ static void settle(struct world *w)
 	assert_true(state.ended);
 	if (spool_sync(w->spool, &err))
 		fail_msg("%s", err.text);
-}
-
-static char *stream_of(const char *session, const char *clock, size_t *n)
-{
-	char path[600];
-	struct cvl_error err;
-	char *bytes;
-
-	snprintf(path, sizeof(path), "%s/traces/%s/stream", session, clock);
-	bytes = cvl_read_whole(path, 1 << 30, n, &err);
-	if (!bytes)
-		fail_msg("%s", err.text);
-	return bytes;
 }
 
 static void assert_same_streams(const struct world *w, const struct world_node *n)

@@ -67,6 +67,7 @@ struct cvl_writer {
 	uint64_t stated;   /* all records of levels whose change was not seen */
 	uint64_t gaps;
 	bool miscounted;           /* a packet could not be written, or was there before us */
+	bool freed;                /* some packets were, before we resumed */
 	uint64_t first, end;       /* ticks of what is stored */
 	uint64_t largest;          /* largest file size allowed */
 	bool last_words;           /* the packet being filled may use RESERVE_BYTES */
@@ -408,6 +409,7 @@ static int find_end(struct cvl_writer *w, struct cvl_tick *last, struct cvl_erro
 
 		if (w->offset + bytes == (uint64_t)st.st_size && !crc_holds(w, crc))
 			break; /* the machine died while it was being written */
+		w->freed = w->freed || bytes > w->n;
 		sha256_update(&w->sha, sizeof(crc), crc);
 		if (!w->offset)
 			w->first = le64toh(h.timestamp_begin);
@@ -984,7 +986,8 @@ static int take_stock(struct cvl_writer *w, struct cvl_stored *out, struct cvl_e
 		.disorder = w->disorder,
 	};
 	cvl_sha256(text, n, out->metadata_sha256);
-	cvl_sha256_digits(&w->sha, out->packets_sha256);
+	if (!w->freed)
+		cvl_sha256_digits(&w->sha, out->packets_sha256);
 	free(text);
 	return 0;
 }
