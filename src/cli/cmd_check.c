@@ -15,6 +15,9 @@ struct request {
 	const char *session, *junit;
 	bool json, strict;
 	struct cvl_analysis *check; /* at work, or NULL */
+	bool late;   /* while it was followed records came too late to decide by them */
+	bool again;  /* and without them it cannot be told: there is a second pass */
+	bool second; /* this is it */
 };
 
 #define AT(member) offsetof(struct request, member)
@@ -122,21 +125,43 @@ static int push(void *request, const struct cvl_slice *slice, struct cvl_error *
 	struct request *r = request;
 	int rc = cvl_analysis_push(r->check, slice, err);
 
+	for (size_t i = slice->begin; i < slice->end && !r->late; i++)
+		r->late = slice->batch->flags[i] & CVL_LATE;
 	return rc ? rc : cvl_check_violated(r->check);
+}
+
+/* Whether what came late could decide it. */
+static bool is_open(const struct cvl_check_result *result)
+{
+	return !result->count[CVL_CHECK_VIOLATED] && result->count[CVL_CHECK_CANNOT_TELL];
 }
 
 static int end(void *request, struct cvl_time last, struct cvl_error *err)
 {
 	struct request *r = request;
 	int rc = cvl_analysis_end(r->check, last, err);
+	const bool wait = !rc && r->late && !r->second && !follow_interrupted() &&
+			  is_open(cvl_check_result(r->check));
 
-	if (!rc)
+	r->again = r->again || wait;
+	if (!rc && !wait)
 		rc = report(r, err);
 	drop(r);
 	return rc;
 }
 
 static const struct follow_view view = { .begin = begin, .slice = push, .end = end };
+
+/* Of a session that has ended nobody is waited for in vain: all is in order. */
+static int follow_all(struct request *r)
+{
+	int rc = follow_study(r->session, &r->follow, &r->opts, &view, r);
+
+	if (rc || !r->again)
+		return rc;
+	r->second = true;
+	return follow_study(r->session, &r->follow, &r->opts, &view, r);
+}
 
 static int run(int argc, char **argv, const struct verb *verb)
 {
@@ -155,7 +180,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 	if (rc)
 		rc = cli_fail(&err);
 	else if (r.follow.on)
-		rc = follow_study(r.session, &r.follow, &r.opts, &view, &r);
+		rc = follow_all(&r);
 	else
 		rc = cli_study(r.session, "checking", &r.opts, check, &r);
 	drop(&r);

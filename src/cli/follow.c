@@ -62,6 +62,11 @@ static void interrupt(int sig)
 	}
 }
 
+bool follow_interrupted(void)
+{
+	return interrupted;
+}
+
 /* What is ignored stays so. */
 static void catch_signals(struct cvl_follow *f)
 {

@@ -70,6 +70,9 @@ int follow_recalled(const char *path, const struct follow_options *o,
 int follow_study(const char *path, const struct follow_options *o,
 		 struct cvl_timeline_opts *timeline, const struct follow_view *view, void *ctx);
 
+/** Whether a signal ended it, not its session. */
+bool follow_interrupted(void);
+
 /** For struct cvl_follow_opts. */
 int follow_silent_ms(const struct follow_options *o);
 

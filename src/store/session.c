@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOCK_TRIES 20
+#define LOCK_TRIES 200
 #define LOCK_TRY_US 10000
 
 struct cvl_session *session_new(const char *path)
@@ -333,6 +333,7 @@ int cvl_session_open(struct cvl_session **out, const char *path, const struct cv
 	return 0;
 }
 
+/* But for what is left if whoever made a session here was killed at once. */
 static bool is_empty_dir(const char *path)
 {
 	DIR *dir = opendir(path);
@@ -340,7 +341,8 @@ static bool is_empty_dir(const char *path)
 	bool empty = dir != NULL;
 
 	while (dir && (d = readdir(dir)))
-		if (strcmp(d->d_name, ".") && strcmp(d->d_name, ".."))
+		if (strcmp(d->d_name, ".") && strcmp(d->d_name, "..") &&
+		    strcmp(d->d_name, "session.json.new"))
 			empty = false;
 	if (dir)
 		closedir(dir);

@@ -4,11 +4,9 @@
 
 #include "store/ctf/lock.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* UUID of clock @e, created if it has none: another trace has the same clock. */
 static const char *shared_uuid(struct session_entry *e)
@@ -63,7 +61,7 @@ static int begin_epoch(const struct cvl_session *s, struct cvl_store_desc *d, in
 int cvl_session_add(struct cvl_session *s, const struct cvl_store_desc *desc,
 		    const struct cvl_origin *origin, struct cvl_writer **w, struct cvl_error *err)
 {
-	char name[300], place[CVL_PATH_MAX], traces[CVL_PATH_MAX];
+	char name[300], place[CVL_PATH_MAX];
 	struct cvl_store_desc d = *desc;
 	struct cvl_clock c = {
 		.name = name,
@@ -105,11 +103,9 @@ int cvl_session_add(struct cvl_session *s, const struct cvl_store_desc *desc,
 		c.node = d.node ? d.node : name;
 	d.clock = name;
 	d.node = c.node;
-	if (!cvl_path_join(traces, s->path, "traces") || !cvl_path_join(place, traces, name))
-		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", s->path);
-	if (mkdir(traces, 0777) && errno != EEXIST)
-		return cvl_fail_errno(err, "make the directory", traces);
-	rc = cvl_writer_open(w, place, &d, err);
+	rc = session_new_place(s, name, place, err);
+	if (!rc)
+		rc = cvl_writer_open(w, place, &d, err);
 	if (rc)
 		return rc;
 	session_set_epoch(s, session_wall_clock(&c));

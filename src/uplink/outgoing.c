@@ -166,7 +166,8 @@ static bool learn(struct outgoing *s, struct clock *c, const char *tsdl, size_t 
 	if (c->form != PACKET_UNKNOWN)
 		return true;
 	if (cvl_trace_parse(&trace, tsdl, n, c->name, &err)) {
-		cannot_send(s, c, err.text);
+		if (c->pub.ended) /* else they may be just being written */
+			cannot_send(s, c, err.text);
 		return false;
 	}
 	c->form = packet_form(trace, c->pub.id);
@@ -209,9 +210,6 @@ static int open_stream(struct clock *c, const char *path)
 		return 0; /* it comes */
 	c->stream = strdup(path);
 	c->pub.frees = c->form == PACKET_OURS;
-	if (c->pub.frees)
-		freed_read(c->fd, &c->freed);
-	c->pub.freed = c->freed.bytes;
 	return c->stream ? 0 : CVL_E_NOMEM;
 }
 
@@ -244,6 +242,9 @@ static int look_at(struct outgoing *s, const struct cvl_session *session, size_t
 		free(tsdl);
 		return rc;
 	}
+	if (c->fd >= 0 && c->pub.frees) /* another sender may have, before it was our turn */
+		freed_read(c->fd, &c->freed);
+	c->pub.freed = c->freed.bytes;
 	if (c->fd >= 0 && !clock->growing)
 		walk(c);
 	json = json_of(session, i, c);

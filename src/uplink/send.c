@@ -108,7 +108,8 @@ static int wait_for_turn(struct sending *s, const char *path, int stop_fd)
 	char folder[CVL_PATH_MAX], file[CVL_PATH_MAX];
 	bool told = false;
 
-	if (!cvl_path_join(folder, path, "capture") || !cvl_path_join(file, folder, "send.lock") ||
+	if (!cvl_path_join(file, path, "session.json") || !cvl_is_file(file) ||
+	    !cvl_path_join(folder, path, "capture") || !cvl_path_join(file, folder, "send.lock") ||
 	    (mkdir(folder, 0777) && errno != EEXIST))
 		return 0;
 	s->lock_fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0666);

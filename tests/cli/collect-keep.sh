@@ -20,7 +20,7 @@ for _ in range(60):
     sys.stdout.buffer.write(r.randbytes(33333))
     sys.stdout.buffer.flush()
     time.sleep(0.05)' $1 |
-		coeval capture --driver pipe --rate 1MHz --lines 8 --name n1 --flush 100ms -o n1 --server $url --keep 1MB "${@:2}" 2>said
+		coeval capture --driver pipe --rate 1MHz --lines 8 --name n1 --flush 100ms -o n1 --server $url --keep 5MB "${@:2}" 2>said
 }
 
 kept() {
@@ -28,7 +28,7 @@ kept() {
 
 	bytes=$(stat -c %s n1/traces/n1/stream)
 	blocks=$(stat -c '%b * %B' n1/traces/n1/stream)
-	[ $bytes -gt $1 ] && [ $((blocks)) -lt 2000000 ] && echo "more than $1 bytes, of which less than 2000000 are kept" || echo "$bytes bytes, $((blocks)) kept"
+	[ $bytes -gt $1 ] && [ $((blocks)) -lt 6000000 ] && echo "more than $1 bytes, of which less than 6000000 are kept" || echo "$bytes bytes, $((blocks)) kept"
 }
 
 # gaps SESSION: and from where to where records are
@@ -60,7 +60,7 @@ pkill -INT -P $capture coeval
 wait $capture
 grep -o 'coeval: warning: n1: no room' said | uniq
 collect --until-ended
-coeval send n1 --server $url --keep 1MB | sed 's/[0-9][0-9,]* bytes/... bytes/g'
+coeval send n1 --server $url --keep 5MB | sed 's/[0-9][0-9,]* bytes/... bytes/g'
 wait $collector
 coeval session verify all | tail -n 1
 coeval session verify n1 | tail -n 1

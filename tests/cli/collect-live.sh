@@ -58,18 +58,18 @@ mkdir away && cd away && ln -s ../more all
 writers=() senders=()
 begin a 700 20000
 begin b 700 20000
-coeval show all --follow --bounds --silent-after 2s >live 2>said &
+coeval show all --follow --bounds --silent-after 3s >live 2>said &
 live=$!
 cat >rules.yaml <<'YAML'
 - { after: "a.n0.D0:rise", then: "b.n0.D0:rise", within: -1ms to 1ms }
 YAML
-coeval check all rules.yaml --follow --silent-after 2s --json >checked 2>&1 &
+coeval check all rules.yaml --follow --silent-after 3s --json >checked 2>&1 &
 check=$!
-sleep 3
+sleep 4
 kill -STOP ${senders[1]}
-sleep 3
+sleep 4
 before=$(wc -l <live)
-sleep 3
+sleep 4
 [ "$(wc -l <live)" -gt "$before" ] && echo "the others are shown meanwhile"
 wait_for grep -q '"node":"b","state":"silent"' all/collect/nodes.json && echo "b is silent"
 kill -CONT ${senders[1]}
@@ -79,7 +79,7 @@ wait $collector
 wait $live $check
 cat said
 coeval show all --follow --bounds >offline
-echo "meanwhile: $(jq -r '.checks[0] | "\(.verdict), \(.violated) violated"' checked)"
+echo "meanwhile nothing is said; then: $(jq -r '.checks[0] | "\(.verdict), \(.violated) violated"' checked)"
 coeval sync all >/dev/null
 echo "in the end: $(coeval check all rules.yaml --json | jq -r '.checks[0] | .verdict')"
 cd ..

@@ -932,6 +932,41 @@ static void killed_writer_loses_at_most_the_packet_not_complete(void **state)
 	}
 }
 
+/* Whoever comes next can begin where another was killed while it began. */
+static void whoever_dies_while_it_begins_is_in_nobodys_way(void **state)
+{
+	const struct cvl_origin origin = { .format = "test", .path = "-" };
+	const unsigned rounds = tier(150, 500, 5000);
+	struct draw d = draw_begin(4);
+
+	(void)state;
+	for (unsigned round = 0; round < rounds; round++) {
+		char name[20], path[512];
+		struct cvl_session *s;
+		struct cvl_writer *w;
+		struct cvl_error err;
+		pid_t child;
+		int fds[2];
+
+		snprintf(name, sizeof(name), "begun%u", round);
+		snprintf(path, sizeof(path), "%s", path_of(name));
+		assert_int_equal(pipe(fds), 0);
+		child = fork();
+		assert_true(child >= 0);
+		if (!child)
+			write_for_ever(path, fds[1]);
+		usleep((useconds_t)draw_below(&d, 4000));
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+		close(fds[0]);
+		close(fds[1]);
+		ok(cvl_session_create(&s, path, &err), &err);
+		ok(cvl_session_add(s, &small, &origin, &w, &err), &err);
+		ok(cvl_session_finish(s, w, (struct cvl_tick){ 1 }, &err), &err);
+		cvl_session_close(s);
+	}
+}
+
 /* In a process of its own: clocks that are written and finished, one after another. */
 static void finish_many(const char *path)
 {
@@ -1065,6 +1100,7 @@ int main(void)
 		cmocka_unit_test(full_disk_is_an_error_that_leaves_what_was_written),
 		cmocka_unit_test(no_room_is_no_room_whoever_sets_the_limit),
 		cmocka_unit_test(killed_writer_loses_at_most_the_packet_not_complete),
+		cmocka_unit_test(whoever_dies_while_it_begins_is_in_nobodys_way),
 		cmocka_unit_test(who_reads_while_a_writer_ends_sees_it_alive_or_finished),
 		cmocka_unit_test(writer_that_died_at_once_leaves_a_session_that_opens),
 		cmocka_unit_test(finished_session_is_no_longer_unfinished),

@@ -10,7 +10,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#define TRIES 50 /* readers have the lock for a moment, to see whether it is free */
+#define TRIES \
+	500 /* readers have the lock for a moment, to see whether it is free; a child of a writer that was killed, too */
 #define TRY_US 4000
 
 bool stream_lock(int fd)

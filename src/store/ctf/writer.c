@@ -137,7 +137,7 @@ static void put_metadata(const struct cvl_writer *w, FILE *f)
 	put_event(
 		f, WIRE_GAP, "gap",
 		"\t\tuint64_t to_tick;\n\t\tuint64_t lost;\n\t\tenum : uint8_t { unknown = 0, overflow = 1, discarded = 2,\n"
-		"\t\t\tpackets = 3, truncated = 4, corrupt = 5, unfinished = 6, disconnected = 7, disk_full = 8, freed = 9 } why;\n");
+		"\t\t\tpackets = 3, truncated = 4, corrupt = 5, unfinished = 6, disconnected = 7, disk_full = 8 } why;\n");
 	put_event(f, WIRE_BEGIN, "begin", "\t\tuint64_t id;\n\t\tstring name;\n");
 	put_event(f, WIRE_END, "end", "\t\tuint64_t id;\n\t\tstring name;\n");
 	put_event(f, WIRE_SLIP, "slip", "\t\tuint64_t from_tick;\n\t\tuint64_t half_width;\n");
