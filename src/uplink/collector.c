@@ -7,6 +7,8 @@
 
 #include <coeval/array.h>
 
+#include "uplink/lookup.h"
+
 #define BATCH_BYTES (8 << 20)  /* before they are synced */
 #define BATCH_MS 20            /* and so old may the first of them be */
 #define TELL_MS 200            /* between telling a node of progress */
@@ -43,6 +45,7 @@ struct collector {
 	size_t n_told, told_room;
 	struct debt *debt;
 	size_t debts, debt_room;
+	struct lookup by_name, by_debt; /* nodes; node, clock and id of debts */
 	struct collector_state sum;
 	uint64_t ticket;      /* of the last message taken, not yet forgotten; 0: none */
 	uint64_t batch;       /* bytes taken since the last sync */
@@ -81,14 +84,19 @@ static void tell_user(struct collector *c, const char *text)
 
 static struct node *node_called(struct collector *c, const char *name)
 {
-	for (size_t i = 0; i < c->n; i++)
+	const uint32_t hash = lookup_hash(name, NULL, NULL);
+	size_t i;
+
+	for (size_t at = 0; lookup_next(&c->by_name, hash, &at, &i);)
 		if (!strcmp(c->node[i]->name, name))
 			return c->node[i];
 	if (c->n == NODES_MAX || cvl_room(&c->node, c->n, &c->room, sizeof(*c->node)))
 		return NULL;
 	c->node[c->n] = calloc(1, sizeof(**c->node));
-	if (!c->node[c->n])
+	if (!c->node[c->n] || lookup_put(&c->by_name, hash, c->n)) {
+		free(c->node[c->n]);
 		return NULL;
+	}
 	snprintf(c->node[c->n]->name, sizeof(c->node[c->n]->name), "%s", name);
 	c->node[c->n]->pub.name = c->node[c->n]->name;
 	c->node[c->n]->pub.heard_ms = INT64_MIN;
@@ -101,9 +109,11 @@ static struct node *node_called(struct collector *c, const char *name)
 static struct debt *owe(struct collector *c, const char *node, const char *clock,
 			const uint8_t id[16], bool at_once)
 {
+	const uint32_t hash = lookup_hash(node, clock, id);
 	struct debt *d;
+	size_t i;
 
-	for (size_t i = 0; i < c->debts; i++) {
+	for (size_t at = 0; lookup_next(&c->by_debt, hash, &at, &i);) {
 		d = &c->debt[i];
 		if (!memcmp(d->have.id, id, 16) && !strcmp(d->node, node) &&
 		    !strcmp(d->have.clock, clock)) {
@@ -111,7 +121,8 @@ static struct debt *owe(struct collector *c, const char *node, const char *clock
 			return d;
 		}
 	}
-	if (cvl_room(&c->debt, c->debts, &c->debt_room, sizeof(*c->debt)))
+	if (cvl_room(&c->debt, c->debts, &c->debt_room, sizeof(*c->debt)) ||
+	    lookup_put(&c->by_debt, hash, c->debts))
 		return NULL;
 	d = &c->debt[c->debts++];
 	*d = (struct debt){ .at_once = at_once };
@@ -200,6 +211,11 @@ static void pay(struct collector *c, bool all)
 		}
 	}
 	c->debts = kept;
+	lookup_clear(&c->by_debt);
+	for (size_t i = 0; i < kept; i++) /* if there is no room one is told twice */
+		lookup_put(&c->by_debt,
+			   lookup_hash(c->debt[i].node, c->debt[i].have.clock, c->debt[i].have.id),
+			   i);
 }
 
 /* ---- what comes ---- */
@@ -392,6 +408,8 @@ void collector_abandon(struct collector *c)
 	free(c->node);
 	free(c->told);
 	free(c->debt);
+	lookup_free(&c->by_name);
+	lookup_free(&c->by_debt);
 	free(c);
 }
 

@@ -16,6 +16,7 @@
 #include "store/ctf/index.h"
 #include "store/jsonfile.h"
 #include "store/mirror.h"
+#include "uplink/lookup.h"
 #include "uplink/packet.h"
 
 #define FOLDER "collect"
@@ -50,7 +51,8 @@ struct spool {
 	int dir; /* of the session */
 	struct trace *trace;
 	size_t n, room;
-	uint64_t unsynced; /* bytes */
+	struct lookup by_name; /* node, clock and id of traces */
+	uint64_t unsynced;     /* bytes */
 	bool list_changed, session_changed;
 	uint8_t buf[PACKET_MAX];
 };
@@ -74,11 +76,15 @@ const char *spool_path(const struct spool *s)
 
 int spool_find(const struct spool *s, const char *node, const char *clock, const uint8_t id[16])
 {
-	for (size_t i = s->n; i--;) /* the last branch counts */
-		if (!memcmp(s->trace[i].pub.id, id, 16) && !strcmp(s->trace[i].node, node) &&
-		    !strcmp(s->trace[i].clock, clock))
-			return (int)i;
-	return -1;
+	const uint32_t hash = lookup_hash(node, clock, id);
+	int found = -1;
+	size_t i;
+
+	for (size_t at = 0; lookup_next(&s->by_name, hash, &at, &i);)
+		if ((int)i > found && i < s->n && !memcmp(s->trace[i].pub.id, id, 16) &&
+		    !strcmp(s->trace[i].node, node) && !strcmp(s->trace[i].clock, clock))
+			found = (int)i; /* the last branch counts */
+	return found;
 }
 
 /* ---- the index of a trace of ours: derived, so that what cannot be written is left out ---- */
@@ -145,7 +151,7 @@ static struct trace *new_trace(struct spool *s, const char *node, const char *cl
 	*t = (struct trace){
 		.fd = -1, .index_fd = -1, .node = strdup(node), .clock = strdup(clock)
 	};
-	if (!t->node || !t->clock) {
+	if (!t->node || !t->clock || lookup_put(&s->by_name, lookup_hash(node, clock, id), s->n)) {
 		free_trace(t);
 		return NULL;
 	}
@@ -429,6 +435,7 @@ void spool_abandon(struct spool *s)
 	for (size_t i = 0; i < s->n; i++)
 		free_trace(&s->trace[i]);
 	free(s->trace);
+	lookup_free(&s->by_name);
 	if (s->session && !cvl_session_clocks(s->session) && cvl_path_join(folder, s->path, FOLDER))
 		rmdir(folder);
 	cvl_session_close(s->session);
