@@ -52,7 +52,7 @@ static int print_result(const struct send *k, const struct cvl_send_result *r)
 			cli_count(&out, ", ", r->freed, "byte", " freed here");
 		if (r->lost)
 			cli_count(&out, ", of these ", r->lost, "byte",
-				  " before they were known to be stored");
+				  " before the collector confirmed them");
 		cvl_out_char(&out, '\n');
 	}
 	return cvl_out_close(&out, NULL) ? 4 : 0;

@@ -166,7 +166,7 @@ int cvl_send_run(const char *path, const struct cvl_send_opts *opts, int stop_fd
 	*result = (struct cvl_send_result){ 0 };
 	if (!rc && opts->keep_bytes && opts->keep_bytes < CVL_SEND_KEEP_LEAST)
 		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-			      "%llu bytes are too few to keep: %d are the least",
+			      "cannot keep within %llu bytes: %d is the least",
 			      (unsigned long long)opts->keep_bytes, CVL_SEND_KEEP_LEAST);
 	s.listed_ms = s.looked_ms = s.told_ms = INT64_MIN / 2;
 	if (getrandom(&how.seed, sizeof(how.seed), GRND_NONBLOCK) < 0)

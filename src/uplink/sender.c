@@ -362,7 +362,7 @@ static void tell_lost(struct sender *s, size_t i, uint64_t bytes)
 
 	snprintf(
 		text, sizeof(text),
-		"%s: no room: %llu bytes of clock %s are gone that the collector has not said to have; it will show a gap",
+		"%s: no room: %llu bytes of clock %s are gone before the collector confirmed them; it will show a gap",
 		s->opts.path, (unsigned long long)bytes, outgoing_clock(s->source, i)->name);
 	tell(s, text);
 }

@@ -778,7 +778,7 @@ enum spool_verdict spool_packets(struct spool *s, const char *node, const char *
 	if (h->place > s->trace[*trace].pub.end)
 		return SPOOL_HOLE;
 	if (h->span > UPLINK_SPAN_MAX || h->place > UPLINK_SPAN_MAX) {
-		snprintf(why, 200, "places beyond any stream's end");
+		snprintf(why, 200, "a place beyond any stream's end");
 		return SPOOL_REFUSED;
 	}
 	if (over_quota(s, node, h->bytes)) {

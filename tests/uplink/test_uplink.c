@@ -54,6 +54,28 @@ static void everything_arrives_as_it_was(void **state)
 	assert_sound(w.path);
 }
 
+/* Somebody writes, and anybody may crash: the collector once in @often steps, for some @away of them. */
+static void stumble(struct world *w, unsigned often, unsigned away)
+{
+	struct world_node *n = &w->node[draw_below(&w->draw, w->n)];
+
+	if (n->writer && draw_below(&w->draw, 3))
+		write_some(w, n, 1 + draw_below(&w->draw, 100));
+	if (!draw_below(&w->draw, 40))
+		kill_sender(n);
+	else if (!n->sender)
+		start_sender(w, n);
+	if (!draw_below(&w->draw, 80)) {
+		kill_capture(n);
+		start_capture(n);
+	}
+	if (!draw_below(&w->draw, often))
+		kill_collector(w);
+	else if (!w->spool && !draw_below(&w->draw, away))
+		start_collector(w);
+	step(w, 1 + (int)draw_below(&w->draw, 100));
+}
+
 /*
  * Loss, repetition, disorder, damage, crashes of either side at any step, and of the carrier: what the
  * collector has is what the nodes have, byte for byte.
@@ -69,25 +91,8 @@ static void nothing_is_lost_or_stored_twice(void **state)
 
 		snprintf(name, sizeof(name), "faults%u", round);
 		world_begin(&w, name, 4, 100 + round, &bad);
-		for (unsigned i = 0; i < steps; i++) {
-			struct world_node *n = &w.node[draw_below(&w.draw, w.n)];
-
-			if (n->writer && draw_below(&w.draw, 3))
-				write_some(&w, n, 1 + draw_below(&w.draw, 100));
-			if (!draw_below(&w.draw, 40))
-				kill_sender(n);
-			else if (!n->sender)
-				start_sender(&w, n);
-			if (!draw_below(&w.draw, 80)) {
-				kill_capture(n);
-				start_capture(n);
-			}
-			if (!draw_below(&w.draw, 30))
-				kill_collector(&w);
-			else if (!w.spool)
-				start_collector(&w);
-			step(&w, 1 + (int)draw_below(&w.draw, 100));
-		}
+		for (unsigned i = 0; i < steps; i++)
+			stumble(&w, 30, 1);
 		settle(&w);
 		for (size_t k = 0; k < w.n; k++)
 			assert_same_streams(&w, &w.node[k]);
@@ -172,25 +177,8 @@ static void what_is_freed_unstored_is_a_gap(void **state)
 		for (size_t k = 0; k < w.n; k++)
 			kill_sender(&w.node[k]);
 		w.keep = 20000;
-		for (unsigned i = 0; i < tier(700, 1500, 2500); i++) {
-			struct world_node *n = &w.node[draw_below(&w.draw, w.n)];
-
-			if (n->writer)
-				write_some(&w, n, 1 + draw_below(&w.draw, 100));
-			if (!draw_below(&w.draw, 40))
-				kill_sender(n);
-			else if (!n->sender)
-				start_sender(&w, n);
-			if (!draw_below(&w.draw, 80)) {
-				kill_capture(n);
-				start_capture(n);
-			}
-			if (!draw_below(&w.draw, 60))
-				kill_collector(&w);
-			else if (!w.spool && !draw_below(&w.draw, 30))
-				start_collector(&w);
-			step(&w, 1 + (int)draw_below(&w.draw, 100));
-		}
+		for (unsigned i = 0; i < tier(700, 1500, 2500); i++)
+			stumble(&w, 60, 30);
 		settle(&w);
 		for (size_t k = 0; k < w.n; k++) {
 			gone_from(w.node[k].path, &w.node[k]);
