@@ -176,7 +176,7 @@ static void what_is_freed_unstored_is_a_gap(void **state)
 		world_begin(&w, name, 3, 300 + round, &bad);
 		for (size_t k = 0; k < w.n; k++)
 			kill_sender(&w.node[k]);
-		w.keep = 20000;
+		w.keep = 5000;
 		for (unsigned i = 0; i < tier(700, 1500, 2500); i++)
 			stumble(&w, 60, 30);
 		settle(&w);
