@@ -289,8 +289,12 @@ int outgoing_read(struct outgoing *s, size_t i, uint64_t place, size_t max,
 
 	if (!left)
 		return 0;
-	n = packet_read_at(c->fd, place, s->buf,
-			   left < sizeof(s->buf) ? (size_t)left : sizeof(s->buf));
+	/* no more than is taken: a larger first packet is read once that is known */
+	n = max < PACKET_HEAD ? PACKET_HEAD : max < sizeof(s->buf) ? max : sizeof(s->buf);
+	n = packet_read_at(c->fd, place, s->buf, left < n ? (size_t)left : n);
+	if (packet_read(c->form, s->buf, n, &p) > 0 && p.bytes > n && p.bytes <= left &&
+	    p.bytes <= sizeof(s->buf))
+		n = packet_read_at(c->fd, place, s->buf, (size_t)p.bytes);
 	while (packet_read(c->form, s->buf + whole, n - whole, &p) > 0 && p.bytes <= n - whole &&
 	       (!whole || whole + p.bytes <= max))
 		whole += (size_t)p.bytes;
