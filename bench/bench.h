@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
+#include <sys/types.h>
 
 #define BENCH_PATH_MAX 4096
 #define BENCH_RUNS_MAX 16
@@ -37,7 +39,7 @@ struct bench_group {
 
 extern const struct bench_group bench_core, bench_clocks, bench_papers, bench_grace, bench_swo,
 	bench_check, bench_tracelab, bench_calls, bench_tracer, bench_ett, bench_long, bench_truth,
-	bench_live, bench_view;
+	bench_live, bench_view, bench_collect;
 
 /* ---- rows ---- */
 
@@ -122,7 +124,9 @@ struct bench_command {
 	const char *const *argv;
 	const char *fresh;  /* removed before each run, or NULL */
 	const char *output; /* file for its output, or NULL: thrown away */
-	int *status;        /* gets its exit status, which then is not an error; or NULL */
+	/* name of the file for what it says on standard error; NULL: "messages" */
+	const char *messages;
+	int *status; /* gets its exit status, which then is not an error; or NULL */
 };
 
 /** Resources that a program used. */
@@ -132,7 +136,20 @@ struct bench_usage {
 	/* if it was watched: */
 	double anon_mib;     /* peak of its anonymous memory */
 	double resident_mib; /* peak of all of it, files that it maps too */
+	double threads;      /* the most that were seen */
 };
+
+/** Start @c. Whoever calls waits for it. */
+int bench_start(const struct bench *b, const struct bench_command *c, pid_t *pid);
+
+/** Show the first lines of what a program said, in file @messages of its command. */
+void bench_show_messages(const struct bench *b, const char *messages);
+
+/** Peaks of process @pid so far, into the watched members of @u. */
+void bench_watch(pid_t pid, struct bench_usage *u);
+
+/** CPU time of those that @used counts, in seconds. */
+double bench_seconds(const struct rusage *used);
 
 /** Run @c to its end. */
 int bench_run(const struct bench *b, const struct bench_command *c, struct bench_usage *u);

@@ -16,9 +16,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#define MESSAGES "messages"
+
 extern char **environ;
 
-static double seconds(const struct rusage *u)
+double bench_seconds(const struct rusage *u)
 {
 	return (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) +
 	       (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) * 1e-6;
@@ -29,7 +31,7 @@ double bench_cpu(void)
 	struct rusage u;
 
 	getrusage(RUSAGE_SELF, &u);
-	return seconds(&u);
+	return bench_seconds(&u);
 }
 
 void bench_path(const struct bench *b, char out[BENCH_PATH_MAX], const char *name)
@@ -67,13 +69,13 @@ bool bench_installed(struct bench_row *row, const char *program)
 /* ---- programs ---- */
 
 /* Output to nowhere, messages to a file that is shown if the program fails. */
-static int start(const struct bench *b, const struct bench_command *c, pid_t *pid)
+int bench_start(const struct bench *b, const struct bench_command *c, pid_t *pid)
 {
 	posix_spawn_file_actions_t io;
 	char messages[BENCH_PATH_MAX];
 	int rc;
 
-	bench_path(b, messages, "messages");
+	bench_path(b, messages, c->messages ? c->messages : MESSAGES);
 	if (posix_spawn_file_actions_init(&io))
 		return bench_fail(b, CVL_E_NOMEM, "out of memory");
 	rc = posix_spawn_file_actions_addopen(&io, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -91,11 +93,11 @@ static int start(const struct bench *b, const struct bench_command *c, pid_t *pi
 	return rc ? bench_fail(b, CVL_E_ENV, "%s: cannot run it: %s", c->argv[0], strerror(rc)) : 0;
 }
 
-/* @key of /proc/PID/status, in MiB; *@most keeps the greatest. */
-static void watch_key(const char *status, const char *key, double *most)
+/* @key of /proc/PID/status, in units of @unit; *@most keeps the greatest. */
+static void watch_key(const char *status, const char *key, double unit, double *most)
 {
 	const char *line = strstr(status, key);
-	double now = line ? strtod(line + strlen(key), NULL) / 1024 : 0;
+	double now = line ? strtod(line + strlen(key), NULL) / unit : 0;
 
 	*most = now > *most ? now : *most;
 }
@@ -109,19 +111,35 @@ static void watch_status(int fd, struct bench_usage *u)
 	if (n <= 0)
 		return;
 	text[n] = '\0';
-	watch_key(text, "RssAnon:", &u->anon_mib);
-	watch_key(text, "VmHWM:", &u->resident_mib);
+	watch_key(text, "RssAnon:", 1024, &u->anon_mib);
+	watch_key(text, "VmHWM:", 1024, &u->resident_mib);
+	watch_key(text, "Threads:", 1, &u->threads);
+}
+
+static int open_status(pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+void bench_watch(pid_t pid, struct bench_usage *u)
+{
+	const int fd = open_status(pid);
+
+	if (fd < 0)
+		return;
+	watch_status(fd, u);
+	close(fd);
 }
 
 static void watch(pid_t pid, struct bench_usage *u)
 {
 	const struct timespec pause = { .tv_nsec = 2000000 };
-	char path[64];
+	const int fd = open_status(pid);
 	siginfo_t info;
-	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
 	do {
 		watch_status(fd, u);
 		nanosleep(&pause, NULL);
@@ -132,12 +150,12 @@ static void watch(pid_t pid, struct bench_usage *u)
 		close(fd);
 }
 
-static void show_messages(const struct bench *b)
+void bench_show_messages(const struct bench *b, const char *messages)
 {
 	char path[BENCH_PATH_MAX], line[1024];
 	FILE *f;
 
-	bench_path(b, path, "messages");
+	bench_path(b, path, messages);
 	f = fopen(path, "r");
 	for (int i = 0; f && i < 10 && fgets(line, sizeof(line), f); i++)
 		fputs(line, stderr);
@@ -155,8 +173,8 @@ int bench_run(const struct bench *b, const struct bench_command *c, struct bench
 		return CVL_E_NO;
 	if (c->fresh)
 		bench_remove(c->fresh);
-	u->anon_mib = u->resident_mib = 0;
-	rc = start(b, c, &pid);
+	u->anon_mib = u->resident_mib = u->threads = 0;
+	rc = bench_start(b, c, &pid);
 	if (rc)
 		return rc;
 	if (u->watch_memory)
@@ -170,13 +188,13 @@ int bench_run(const struct bench *b, const struct bench_command *c, struct bench
 	}
 	if (bench_stopped())
 		return CVL_E_NO;
-	u->cpu_s = seconds(&used);
+	u->cpu_s = bench_seconds(&used);
 	if (WIFEXITED(status) && c->status)
 		*c->status = WEXITSTATUS(status);
 	if (WIFEXITED(status) && (c->status || !WEXITSTATUS(status)))
 		return 0;
 	bench_fail(b, CVL_E_ENV, "%s %s failed:", c->argv[0], c->argv[1]);
-	show_messages(b);
+	bench_show_messages(b, c->messages ? c->messages : MESSAGES);
 	return CVL_E_ENV;
 }
 

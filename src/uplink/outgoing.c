@@ -326,8 +326,12 @@ int outgoing_read(struct outgoing *s, size_t i, uint64_t place, size_t max,
 		read_freed(s, c, place, chunk);
 		return 1;
 	}
-	n = packet_read_at(c->fd, place, s->buf,
-			   left < sizeof(s->buf) ? (size_t)left : sizeof(s->buf));
+	/* no more than is taken: a larger first packet is read once that is known */
+	n = max < FREED_BYTES ? FREED_BYTES : max < sizeof(s->buf) ? max : sizeof(s->buf);
+	n = packet_read_at(c->fd, place, s->buf, left < n ? (size_t)left : n);
+	if (packet_read(c->form, s->buf, n, &p) > 0 && p.here > n && p.here <= left &&
+	    p.here <= sizeof(s->buf))
+		n = packet_read_at(c->fd, place, s->buf, (size_t)p.here);
 	while (packet_read(c->form, s->buf + whole, n - whole, &p) > 0 && p.here <= n - whole) {
 		if (!whole && p.here < p.bytes) {
 			*chunk = (struct outgoing_chunk){ place, p.bytes, s->buf, (size_t)p.here };

@@ -710,50 +710,51 @@ static enum spool_verdict branch(struct spool *s, int *i, uint64_t place, char *
 	return SPOOL_CONFLICT;
 }
 
-static enum spool_verdict append(struct spool *s, struct trace *t, const void *bytes,
-				 const struct packet *p, char *why)
+/* @n bytes of packets that were checked; one that stands for others is alone. */
+static enum spool_verdict append(struct spool *s, struct trace *t, const uint8_t *bytes, size_t n,
+				 char *why)
 {
 	struct cvl_error err;
+	struct packet p;
 	int rc = 0;
 
+	packet_read(t->form, bytes, n, &p);
 	if (!t->packets) /* its node said that it had ended */
 		rc = reopen(s, t, &err);
-	if (!rc && p->here < p->bytes)
-		rc = packets_add_freed(t->packets, bytes, (size_t)p->here, p->bytes, &err);
-	else if (!rc)
-		rc = cvl_packets_add(t->packets, bytes, (size_t)p->bytes, &err);
+	if (!rc && p.here < p.bytes)
+		rc = packets_add_freed(t->packets, bytes, n, p.bytes, &err);
+	else if (!rc) /* at once: a write costs more than what is checked */
+		rc = cvl_packets_add(t->packets, bytes, n, &err);
 	if (rc)
 		return failed(rc, &err, why);
-	add_to_index(t, bytes, t->pub.end - t->base);
-	t->pub.end += p->bytes;
-	count(t, p);
-	t->pub.tail_crc = cvl_crc32c(0, bytes, t->pub.tail);
-	s->unsynced += p->here;
+	for (size_t at = 0; at < n; at += (size_t)p.here) {
+		packet_read(t->form, bytes + at, n - at, &p);
+		add_to_index(t, bytes + at, t->pub.end - t->base);
+		t->pub.end += p.bytes;
+		count(t, &p);
+	}
+	t->pub.tail_crc = cvl_crc32c(0, bytes + n - t->pub.tail, t->pub.tail);
+	s->unsynced += n;
 	return SPOOL_STORED;
 }
 
-/* One packet at @place. */
-static enum spool_verdict take(struct spool *s, int *i, uint64_t place, const uint8_t *bytes,
-			       const struct packet *p, char *why)
+/* A packet at @place, before what is stored ends there. */
+static enum spool_verdict take_again(struct spool *s, int *i, uint64_t place, const uint8_t *bytes,
+				     const struct packet *p, char *why)
 {
 	struct trace *t = &s->trace[*i];
-	const bool again = place < t->pub.end;
 	enum spool_verdict v;
 
-	if (place > t->pub.end)
-		return SPOOL_HOLE;
-	if (again) {
-		if ((p->here < p->bytes || place + p->bytes <= t->pub.end) &&
-		    (is_stored(s, *i, place, bytes, (size_t)p->here) || will_do(s, t, place, p))) {
-			t->pub.again++;
-			return place + p->bytes <= t->pub.end ? SPOOL_AGAIN : SPOOL_HOLE;
-		}
-		v = branch(s, i, place, why);
-		if (v != SPOOL_CONFLICT)
-			return v;
+	if ((p->here < p->bytes || place + p->bytes <= t->pub.end) &&
+	    (is_stored(s, *i, place, bytes, (size_t)p->here) || will_do(s, t, place, p))) {
+		t->pub.again++;
+		return place + p->bytes <= t->pub.end ? SPOOL_AGAIN : SPOOL_HOLE;
 	}
-	v = append(s, &s->trace[*i], bytes, p, why);
-	return v == SPOOL_STORED && again ? SPOOL_CONFLICT : v;
+	v = branch(s, i, place, why);
+	if (v != SPOOL_CONFLICT)
+		return v;
+	v = append(s, &s->trace[*i], bytes, (size_t)p->here, why);
+	return v == SPOOL_STORED ? SPOOL_CONFLICT : v;
 }
 
 /* A packet that stands for others comes alone: places of what follows in a message are its bytes'. */
@@ -762,13 +763,35 @@ static bool is_alone(const struct packet *p, const struct uplink_head *h)
 	return p->here == p->bytes || (p->here == h->bytes && p->bytes == h->span);
 }
 
+/* How many of a message's bytes are packets that can be stored; why not all are. */
+static size_t check(const struct trace *t, const struct uplink_head *h, const uint8_t *bytes,
+		    char *why)
+{
+	struct packet p;
+	size_t at = 0;
+
+	for (; at < h->bytes; at += (size_t)p.here) {
+		const char *wrong = "a packet that is not whole";
+
+		if (packet_read(t->form, bytes + at, h->bytes - at, &p) > 0 &&
+		    p.here <= h->bytes - at && p.here <= PACKET_MAX && is_alone(&p, h))
+			wrong = packet_check(t->form, h->id, bytes + at, &p);
+		if (!wrong)
+			continue;
+		snprintf(why, 200, "%s, at byte %llu of its stream", wrong,
+			 (unsigned long long)(h->place + at));
+		break;
+	}
+	return at;
+}
+
 enum spool_verdict spool_packets(struct spool *s, const char *node, const char *clock,
 				 const struct uplink_head *h, const void *body, int *trace,
 				 char *why)
 {
 	enum spool_verdict v = SPOOL_AGAIN, worst = SPOOL_AGAIN;
 	const uint8_t *bytes = body;
-	uint64_t at = 0;
+	size_t at = 0, whole;
 	struct packet p;
 
 	*why = '\0';
@@ -785,28 +808,26 @@ enum spool_verdict spool_packets(struct spool *s, const char *node, const char *
 		snprintf(why, 200, "node %s has used up its quota", node);
 		return SPOOL_FULL;
 	}
-	while (at < h->bytes) {
-		const char *wrong = "a packet that is not whole";
+	whole = check(&s->trace[*trace], h, bytes, why);
+	for (; at < whole; at += (size_t)p.here) {
+		struct trace *t = &s->trace[*trace];
 
-		if (packet_read(s->trace[*trace].form, bytes + at, h->bytes - at, &p) > 0 &&
-		    p.here <= h->bytes - at && p.here <= PACKET_MAX && is_alone(&p, h))
-			wrong = packet_check(s->trace[*trace].form, h->id, bytes + at, &p);
-		if (wrong) {
-			snprintf(why, 200, "%s, at byte %llu of its stream", wrong,
-				 (unsigned long long)(h->place + at));
-			return SPOOL_REFUSED;
+		packet_read(t->form, bytes + at, whole - at, &p);
+		if (h->place + at == t->pub.end) {
+			v = append(s, t, bytes + at, whole - at, why);
+			p.here = whole - at;
+		} else {
+			v = take_again(s, trace, h->place + at, bytes + at, &p, why);
 		}
-		v = take(s, trace, h->place + at, bytes + at, &p, why);
 		if (v != SPOOL_STORED && v != SPOOL_AGAIN && v != SPOOL_CONFLICT)
 			return v;
 		worst = v == SPOOL_CONFLICT || worst == SPOOL_CONFLICT ? SPOOL_CONFLICT :
 			v == SPOOL_STORED                              ? v :
 									 worst;
-		at += p.here;
 	}
 	if (s->unsynced > UNSYNCED_MAX - PACKET_MAX && spool_sync(s, NULL))
 		return SPOOL_FULL;
-	return worst;
+	return whole < h->bytes ? SPOOL_REFUSED : worst;
 }
 
 /* ---- durable ---- */
