@@ -154,7 +154,7 @@ static void fill(struct collector *c, struct debt *d)
 	d->have.place = t->synced;
 	d->have.description = t->description;
 	d->have.tail = t->synced == t->end ? t->tail : 0;
-	d->have.crc = t->tail_crc;
+	d->have.crc = t->synced == t->end ? t->tail_crc : 0;
 	if (told)
 		*told = (struct told){ t->synced, t->description, c->now };
 }

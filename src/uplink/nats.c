@@ -24,6 +24,7 @@
 #define REQUEST_MS 3000       /* what the collector asks of the server */
 #define QUEUED_MAX (16 << 20) /* bytes of messages that wait for the collector */
 #define ADMIN_MS 1000         /* between looks after the stream */
+#define STUCK_MS 5000         /* without a message while there are some */
 #define AWAY_MS 3000          /* without a connection, before it is told */
 #define CLOSE_MS 3000
 #define PING_MS 5000
@@ -474,8 +475,24 @@ static bool purge(struct nats_carrier *c, uint64_t upto)
 	return js_PurgeStream(c->js, c->stream, &opts, NULL) == NATS_OK;
 }
 
+/* What was so when the stream was looked at before. */
+struct looked {
+	uint64_t purged, generation; /* purged up to there, of which generation of numbers */
+	uint64_t seen; /* of messages; and for how long no more were though there are */
+	int64_t seen_ms;
+};
+
+/* Under the lock. A subscription that gives nothing while the stream has more is made anew. */
+static bool is_stuck(const struct nats_carrier *c, uint64_t last, struct looked *l)
+{
+	if (last <= c->seen || c->first || c->seen != l->seen)
+		l->seen_ms = run_now_ms();
+	l->seen = c->seen;
+	return run_now_ms() - l->seen_ms >= STUCK_MS;
+}
+
 /* By the clock, not by messages: into a full stream none come. */
-static void look_after(struct nats_carrier *c, uint64_t *purged, uint64_t *generation)
+static void look_after(struct nats_carrier *c, struct looked *l)
 {
 	uint64_t last = 0, done, seen;
 	bool again;
@@ -483,32 +500,34 @@ static void look_after(struct nats_carrier *c, uint64_t *purged, uint64_t *gener
 	if (natsConnection_Status(c->nc) != NATS_CONN_STATUS_CONNECTED || !stream_exists(c, &last))
 		return;
 	pthread_mutex_lock(&c->lock);
-	again = c->subscribe || !c->sub || last < c->seen;
+	again = is_stuck(c, last, l) || c->subscribe || !c->sub || last < c->seen;
 	pthread_mutex_unlock(&c->lock);
-	if (again)
+	if (again) {
 		subscribe(c);
+		l->seen_ms = run_now_ms();
+	}
 	pthread_mutex_lock(&c->lock);
 	done = c->done;
 	seen = c->generation;
 	pthread_mutex_unlock(&c->lock);
 	/* one that fails is tried again: if the stream is full nothing else will change */
-	if (done && (done != *purged || seen != *generation) && purge(c, done)) {
-		*purged = done;
-		*generation = seen;
+	if (done && (done != l->purged || seen != l->generation) && purge(c, done)) {
+		l->purged = done;
+		l->generation = seen;
 	}
 }
 
 static void *administer(void *closure)
 {
 	struct nats_carrier *c = closure;
-	uint64_t purged = 0, generation = 0;
+	struct looked l = { .seen_ms = run_now_ms() };
 
 	pthread_mutex_lock(&c->lock);
 	while (!c->closing) {
 		struct timespec until;
 
 		pthread_mutex_unlock(&c->lock);
-		look_after(c, &purged, &generation);
+		look_after(c, &l);
 		pthread_mutex_lock(&c->lock);
 		clock_gettime(CLOCK_REALTIME, &until);
 		until.tv_sec += ADMIN_MS / 1000;

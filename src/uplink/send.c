@@ -55,6 +55,10 @@ static int look(struct sending *s, const char *path, int64_t now, int *wait, str
 
 	s->changed = s->changed || news;
 	s->fresh = s->fresh || news;
+	if (!watch_works(s->watch)) { /* one user can have only so many: then it is looked at */
+		s->fresh = true;
+		*wait = SESSION_MS;
+	}
 	list = now - s->listed_ms >= (s->changed ? SESSION_MS : IDLE_MS);
 	if (!list && !s->fresh)
 		return 0;

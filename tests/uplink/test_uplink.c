@@ -160,6 +160,48 @@ static void what_is_stored_is_freed(void **state)
 	assert_sound(w.path);
 }
 
+/* Packets go that somebody is about to read. */
+static void who_reads_meanwhile_sees_a_gap(void **state)
+{
+	struct cvl_stream_opts opts = { .batch = 100 };
+	struct cvl_report report;
+	struct cvl_trace *trace;
+	struct cvl_stream *stream;
+	struct cvl_batch batch;
+	struct cvl_error err;
+	unsigned gaps = 0, after = 0;
+	char path[500];
+	struct world w;
+	int rc;
+
+	(void)state;
+	world_begin(&w, "meanwhile", 1, 10, &(struct loop_faults){ 0 });
+	for (int i = 0; i < 50; i++)
+		write_some(&w, &w.node[0], 100);
+	report = w.report;
+	opts.report = &report;
+	snprintf(path, sizeof(path), "%s/traces/%s", w.node[0].path, w.node[0].name);
+	assert_int_equal(cvl_trace_open(&trace, path, NULL, &err), 0);
+	assert_int_equal(cvl_stream_open(&stream, trace, 0, &opts, &err), 0);
+	assert_int_equal(cvl_stream_next(stream, &batch, &err), 1);
+	assert_int_equal(outgoing_look(w.node[0].out, true, &err), 0);
+	assert_true(outgoing_free(w.node[0].out, 0, UINT64_MAX, 15000, &err) > 0);
+	while ((rc = cvl_stream_next(stream, &batch, &err)) > 0)
+		for (size_t i = 0; i < batch.n; i++) {
+			gaps += batch.kind[i] == CVL_GAP;
+			after += gaps && batch.kind[i] == CVL_EDGE;
+			if (batch.kind[i] == CVL_GAP)
+				assert_int_equal(batch.cls[i], CVL_GAP_FREED);
+		}
+	assert_int_equal(rc, 0);
+	assert_int_equal(gaps, 1);
+	assert_true(after > 100);
+	assert_int_equal(w.told, 0);
+	cvl_stream_close(stream);
+	cvl_trace_close(trace);
+	world_end(&w);
+}
+
 /* With all faults, and a collector that is away for long: what is not there is a gap on both sides, and was told. */
 static void what_is_freed_unstored_is_a_gap(void **state)
 {
@@ -409,6 +451,7 @@ int main(void)
 		cmocka_unit_test(everything_arrives_as_it_was),
 		cmocka_unit_test(nothing_is_lost_or_stored_twice),
 		cmocka_unit_test(what_is_stored_is_freed),
+		cmocka_unit_test(who_reads_meanwhile_sees_a_gap),
 		cmocka_unit_test(what_is_freed_unstored_is_a_gap),
 		cmocka_unit_test(a_full_carrier_is_not_stormed),
 		cmocka_unit_test(a_full_carrier_is_emptied),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/ctf/edges.h"
+#include "store/ctf/freed.h"
 #include "store/ctf/hold.h"
 #include "store/ctf/index.h"
 #include "store/ctf/internal.h"
@@ -338,16 +339,38 @@ static int resync(struct cvl_stream *s, enum cvl_code code, uint64_t bit, struct
 	return 0;
 }
 
-/* Our own packets have a checksum after the content; more padding stands for packets that were freed. */
-static bool crc_is_right(const struct cvl_stream *s, uint64_t content, uint64_t packet)
+/* Our own packets have a checksum after the content; more padding stands for packets that were freed. Sizes in bits. */
+static bool crc_is_right(const uint8_t *p, uint64_t content, uint64_t packet)
 {
-	const uint8_t *p = s->file + s->offset;
 	uint32_t crc;
 
 	if (content % 8 || packet < content + WIRE_CRC_BYTES * 8)
 		return false;
 	memcpy(&crc, p + content / 8, sizeof(crc));
 	return le32toh(crc) == cvl_crc32c(0, p, (size_t)(content / 8));
+}
+
+/* Packets that were freed while others were read: the first one stands for them now. False: they were not. */
+static bool skip_freed(struct cvl_stream *s)
+{
+	struct wire_packet h;
+	uint64_t content, packet;
+
+	if (!s->trace->ours || s->size < sizeof(h))
+		return false;
+	memcpy(&h, s->file, sizeof(h));
+	content = le64toh(h.content_size);
+	packet = le64toh(h.packet_size);
+	if (le32toh(h.magic) != CTF_MAGIC || packet / 8 > s->size || packet / 8 <= s->offset ||
+	    content > packet || !freed_is(packet / 8, content / 8) ||
+	    !crc_is_right(s->file, content, packet))
+		return false;
+	add_gap(s, s->last_end, le64toh(h.timestamp_end), CVL_LOST_UNKNOWN, CVL_GAP_FREED);
+	s->last_end = le64toh(h.timestamp_end);
+	s->sequence = le64toh(h.packet_seq_num);
+	s->discarded = le64toh(h.events_discarded);
+	s->offset = packet / 8;
+	return true;
 }
 
 static const struct stream_class *find_class(const struct cvl_stream *s, bool has_id, uint64_t id)
@@ -782,6 +805,8 @@ static int open_packet(struct cvl_stream *s, struct cvl_error *err)
 	if (rc)
 		return resync(s, CVL_E_TRUNCATED, m->pos, err,
 			      "the file ends inside a packet header");
+	if (has(m, ROLE_MAGIC) && m->role[ROLE_MAGIC] != CTF_MAGIC && skip_freed(s))
+		return 0;
 	if (has(m, ROLE_MAGIC) && m->role[ROLE_MAGIC] != CTF_MAGIC)
 		return resync(s, CVL_E_MAGIC, 0, err, "no packet begins here (wrong magic number)");
 	if (!s->trace->ours && is_of_another(s) &&
@@ -819,7 +844,7 @@ static int open_packet(struct cvl_stream *s, struct cvl_error *err)
 		s->cut = content > m->end;
 		packet = m->end;
 		content = content < m->end ? content : m->end;
-	} else if (s->trace->ours && !crc_is_right(s, content, packet)) {
+	} else if (s->trace->ours && !crc_is_right(s->file + s->offset, content, packet)) {
 		return resync(s, CVL_E_CHECKSUM, 0, err, "the packet's checksum is wrong");
 	} else if (s->trace->ours && is_of_another(s)) {
 		/* not damage: these records are of another clock */
