@@ -26,6 +26,7 @@
 #define ADMIN_MS 1000         /* between looks after the stream */
 #define STUCK_MS 5000         /* without a message while there are some */
 #define AWAY_MS 3000          /* without a connection, before it is told */
+#define AGAIN_MS 500          /* after libnats gave a connection up, until the next one */
 #define CLOSE_MS 3000
 #define PING_MS 5000
 #define SUBJECT_MAX 512
@@ -61,6 +62,7 @@ struct nats_carrier {
 	unsigned shard, replicas;
 	uint64_t stream_bytes;
 	char stream[2 * UPLINK_NAME_MAX];
+	natsOptions *options;
 	natsConnection *nc;
 	jsCtx *js;
 	int wake; /* eventfd: the queue is not empty */
@@ -70,6 +72,7 @@ struct nats_carrier {
 	struct item *first, **last, *taken;
 	size_t queued; /* bytes */
 	bool closing, closed;
+	int64_t again_ms; /* when it is opened again, having been closed; 0: never */
 	bool forbidden;   /* something was, since it connected */
 	unsigned running; /* callbacks of subscriptions may still come */
 	struct pending *pending;
@@ -281,16 +284,25 @@ static void on_gone(natsConnection *nc, void *closure)
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* libnats gives up when it is not let in, or cannot trust the server: to try again would not help. */
+/* It is not let in, or cannot trust the server: to try again would not help. */
+static bool is_shut_out(const char *text)
+{
+	return text && (strcasestr(text, "authorization") || strcasestr(text, "no server"));
+}
+
 static const char *why_closed(const char *text)
 {
 	if (text && strcasestr(text, "authorization"))
 		return "the server does not let us in: it does not know our key";
-	if (text && strcasestr(text, "no server"))
+	if (is_shut_out(text))
 		return "the server does not let us in: it does not know our key, or its certificate is not trusted";
 	return text && *text ? text : "the connection was closed";
 }
 
+/*
+ * libnats gives up for good whenever the server finds an error in what it was sent. That happens: a write that
+ * could not go on for 2 s, as over a link that was cut, is left off where it was, and others follow it.
+ */
 static void on_closed(natsConnection *nc, void *closure)
 {
 	struct nats_carrier *c = closure;
@@ -298,8 +310,12 @@ static void on_closed(natsConnection *nc, void *closure)
 
 	natsConnection_GetLastError(nc, &text);
 	pthread_mutex_lock(&c->lock);
-	if (!c->closing)
+	if (!c->closing && is_shut_out(text)) {
 		put(c, new_item(CARRIER_CLOSED, NULL, why_closed(text)));
+	} else if (!c->closing) {
+		c->again_ms = run_now_ms() + AGAIN_MS;
+		put(c, new_item(CARRIER_GONE, NULL, NULL));
+	}
 	c->closed = true;
 	pthread_cond_broadcast(&c->change);
 	pthread_mutex_unlock(&c->lock);
@@ -541,6 +557,153 @@ static void *administer(void *closure)
 	return NULL;
 }
 
+/* ---- the connection ---- */
+
+/* Wait for libnats' threads to be done with @c. False: they are not, and it must stay. */
+static bool let_go(struct nats_carrier *c)
+{
+	struct timespec until;
+	bool done;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += CLOSE_MS / 1000;
+	pthread_mutex_lock(&c->lock);
+	while ((!c->closed && c->nc) || c->running)
+		if (pthread_cond_timedwait(&c->change, &c->lock, &until))
+			break;
+	done = (c->closed || !c->nc) && !c->running;
+	pthread_mutex_unlock(&c->lock);
+	return done;
+}
+
+/* False: it must stay. */
+static bool disconnect(struct nats_carrier *c)
+{
+	pthread_mutex_lock(&c->lock);
+	c->closing = true;
+	pthread_cond_broadcast(&c->change);
+	pthread_mutex_unlock(&c->lock);
+	if (c->has_admin)
+		pthread_join(c->admin, NULL);
+	c->has_admin = false;
+	unsubscribe(c);
+	natsSubscription_Destroy(c->asks);
+	natsSubscription_Destroy(c->lives);
+	natsSubscription_Destroy(c->haves);
+	c->asks = c->lives = c->haves = NULL;
+	if (c->nc)
+		natsConnection_Close(c->nc);
+	if (!let_go(c))
+		return false;
+	jsCtx_Destroy(c->js);
+	natsConnection_Destroy(c->nc);
+	c->js = NULL;
+	c->nc = NULL;
+	return true;
+}
+
+static int cannot_connect(const char *url, natsStatus s, struct cvl_error *err)
+{
+	const char *text = nats_GetLastError(NULL);
+
+	text = text && *text ? text : natsStatus_GetText(s);
+	return cvl_hint(err, CVL_HINT_KEY,
+			cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s: %s", url, why_closed(text)));
+}
+
+static int connect_it(struct nats_carrier *c, struct cvl_error *err)
+{
+	jsOptions js;
+	natsStatus s = natsConnection_Connect(&c->nc, c->options);
+
+	if (s == NATS_OK)
+		on_connected(c->nc, c);
+	else if (s != NATS_NOT_YET_CONNECTED)
+		return cannot_connect(c->where, s, err);
+	jsOptions_Init(&js);
+	js.Wait = REQUEST_MS;
+	js.PublishAsync.AckHandler = on_ack;
+	js.PublishAsync.AckHandlerClosure = c;
+	js.PublishAsync.MaxPending = 1 << 20; /* the window is the sender's */
+	s = natsConnection_JetStream(&c->js, c->nc, &js);
+	return s == NATS_OK ? 0 :
+			      cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: %s", c->where,
+				       natsStatus_GetText(s));
+}
+
+static natsStatus listen_to(struct nats_carrier *c, natsSubscription **sub,
+			    enum carrier_topic topic, const char *node)
+{
+	char subject[SUBJECT_MAX];
+	natsStatus s;
+
+	snprintf(subject, sizeof(subject), "cvl.%s.%s.%s", c->testbed, topics[topic], node);
+	s = natsConnection_Subscribe(sub, c->nc, subject, on_told, c);
+	s = s ? s : natsSubscription_SetOnCompleteCB(*sub, on_complete, c);
+	if (!s) {
+		pthread_mutex_lock(&c->lock);
+		c->running++;
+		pthread_mutex_unlock(&c->lock);
+	}
+	return s;
+}
+
+static int open_connection(struct nats_carrier *c, struct cvl_error *err)
+{
+	natsStatus s;
+	int rc = connect_it(c, err);
+
+	if (rc)
+		return rc;
+	if (c->node) {
+		s = listen_to(c, &c->haves, CARRIER_HAVE, c->node);
+	} else {
+		s = listen_to(c, &c->asks, CARRIER_ASK, "*");
+		s = s ? s : listen_to(c, &c->lives, CARRIER_LIVE, "*");
+		if (!s && !pthread_create(&c->admin, NULL, administer, c))
+			c->has_admin = true;
+		else
+			s = s ? s : NATS_NO_MEMORY;
+	}
+	if (s && natsConnection_IsClosed(c->nc)) /* meanwhile: why is told by an event */
+		s = NATS_OK;
+	return s ? cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s: %s", c->where,
+			    natsStatus_GetText(s)) :
+		   0;
+}
+
+static bool is_due_again(struct nats_carrier *c)
+{
+	bool due;
+
+	pthread_mutex_lock(&c->lock);
+	due = c->again_ms && run_now_ms() >= c->again_ms;
+	if (due)
+		c->again_ms = 0;
+	pthread_mutex_unlock(&c->lock);
+	return due;
+}
+
+static void open_again(struct nats_carrier *c)
+{
+	const bool gone = disconnect(c);
+	struct cvl_error err = { .text = "the connection was closed" };
+	bool failed;
+
+	pthread_mutex_lock(&c->lock);
+	c->closing = !gone;
+	c->closed = false;
+	c->n_pending = 0; /* they went with it */
+	c->away_ms = run_now_ms();
+	pthread_mutex_unlock(&c->lock);
+	failed = !gone || open_connection(c, &err);
+	if (!failed)
+		return;
+	pthread_mutex_lock(&c->lock);
+	put(c, new_item(CARRIER_CLOSED, NULL, err.text));
+	pthread_mutex_unlock(&c->lock);
+}
+
 /* ---- operations ---- */
 
 static bool connected(const struct nats_carrier *c)
@@ -651,6 +814,8 @@ static bool nats_next(struct carrier *carrier, struct carrier_event *e)
 	uint64_t count;
 
 	tell_away(c);
+	if (is_due_again(c))
+		open_again(c);
 	do {
 		pthread_mutex_lock(&c->lock);
 		free_item(c->taken);
@@ -717,44 +882,14 @@ static void nats_flush(struct carrier *carrier, int timeout_ms)
 		natsConnection_FlushTimeout(c->nc, timeout_ms);
 }
 
-/* Wait for libnats' threads to be done with @c. False: they are not, and it must stay. */
-static bool let_go(struct nats_carrier *c)
-{
-	struct timespec until;
-	bool done;
-
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += CLOSE_MS / 1000;
-	pthread_mutex_lock(&c->lock);
-	while ((!c->closed && c->nc) || c->running)
-		if (pthread_cond_timedwait(&c->change, &c->lock, &until))
-			break;
-	done = (c->closed || !c->nc) && !c->running;
-	pthread_mutex_unlock(&c->lock);
-	return done;
-}
-
 static void nats_close(struct carrier *carrier)
 {
 	struct nats_carrier *c = (struct nats_carrier *)carrier;
 	struct item *next;
 
-	pthread_mutex_lock(&c->lock);
-	c->closing = true;
-	pthread_cond_broadcast(&c->change);
-	pthread_mutex_unlock(&c->lock);
-	if (c->has_admin)
-		pthread_join(c->admin, NULL);
-	unsubscribe(c);
-	natsSubscription_Destroy(c->asks);
-	natsSubscription_Destroy(c->lives);
-	natsSubscription_Destroy(c->haves);
-	if (c->nc)
-		natsConnection_Close(c->nc);
-	if (!let_go(c))
+	if (!disconnect(c))
 		return;
-	jsCtx_Destroy(c->js);
-	natsConnection_Destroy(c->nc);
+	natsOptions_Destroy(c->options);
 	for (struct item *i = c->first; i; i = next) {
 		next = i->next;
 		free_item(i);
@@ -863,58 +998,9 @@ static int set_options(struct nats_carrier *c, natsOptions *o, const struct nats
 	return rc;
 }
 
-static int cannot_connect(const char *url, natsStatus s, struct cvl_error *err)
-{
-	const char *text = nats_GetLastError(NULL);
-
-	text = text && *text ? text : natsStatus_GetText(s);
-	return cvl_hint(err, CVL_HINT_KEY,
-			cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s: %s", url, why_closed(text)));
-}
-
-static int connect_it(struct nats_carrier *c, natsOptions *o, const char *url,
-		      struct cvl_error *err)
-{
-	jsOptions js;
-	natsStatus s = natsConnection_Connect(&c->nc, o);
-
-	if (s == NATS_OK)
-		on_connected(c->nc, c);
-	else if (s != NATS_NOT_YET_CONNECTED)
-		return cannot_connect(url, s, err);
-	jsOptions_Init(&js);
-	js.Wait = REQUEST_MS;
-	js.PublishAsync.AckHandler = on_ack;
-	js.PublishAsync.AckHandlerClosure = c;
-	js.PublishAsync.MaxPending = 1 << 20; /* the window is the sender's */
-	s = natsConnection_JetStream(&c->js, c->nc, &js);
-	return s == NATS_OK ? 0 :
-			      cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: %s", url,
-				       natsStatus_GetText(s));
-}
-
-static natsStatus listen_to(struct nats_carrier *c, natsSubscription **sub,
-			    enum carrier_topic topic, const char *node)
-{
-	char subject[SUBJECT_MAX];
-	natsStatus s;
-
-	snprintf(subject, sizeof(subject), "cvl.%s.%s.%s", c->testbed, topics[topic], node);
-	s = natsConnection_Subscribe(sub, c->nc, subject, on_told, c);
-	s = s ? s : natsSubscription_SetOnCompleteCB(*sub, on_complete, c);
-	if (!s) {
-		pthread_mutex_lock(&c->lock);
-		c->running++;
-		pthread_mutex_unlock(&c->lock);
-	}
-	return s;
-}
-
 int nats_carrier_open(struct carrier **out, const struct nats_opts *opts, struct cvl_error *err)
 {
 	struct nats_carrier *c = calloc(1, sizeof(*c));
-	natsOptions *o = NULL;
-	natsStatus s = NATS_OK;
 	int rc = 0;
 
 	*out = NULL;
@@ -935,26 +1021,10 @@ int nats_carrier_open(struct carrier **out, const struct nats_opts *opts, struct
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->change, NULL);
 	if (!c->testbed || !c->url || !c->where || (opts->node && !c->node) || c->wake < 0 ||
-	    natsOptions_Create(&o) != NATS_OK)
+	    natsOptions_Create(&c->options) != NATS_OK)
 		rc = cvl_no_memory(err);
-	rc = rc ? rc : set_options(c, o, opts, err);
-	rc = rc ? rc : connect_it(c, o, opts->url, err);
-	natsOptions_Destroy(o);
-	if (!rc && c->node) {
-		s = listen_to(c, &c->haves, CARRIER_HAVE, c->node);
-	} else if (!rc) {
-		s = listen_to(c, &c->asks, CARRIER_ASK, "*");
-		s = s ? s : listen_to(c, &c->lives, CARRIER_LIVE, "*");
-		if (!s && !pthread_create(&c->admin, NULL, administer, c))
-			c->has_admin = true;
-		else
-			s = s ? s : NATS_NO_MEMORY;
-	}
-	if (!rc && s && natsConnection_IsClosed(c->nc)) /* meanwhile: why is told by an event */
-		s = NATS_OK;
-	if (!rc && s)
-		rc = cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s: %s", opts->url,
-			      natsStatus_GetText(s));
+	rc = rc ? rc : set_options(c, c->options, opts, err);
+	rc = rc ? rc : open_connection(c, err);
 	if (rc)
 		nats_close(&c->pub);
 	else

@@ -7,7 +7,10 @@ MODE: plain; rollback (the server's store is put back to an older copy at each k
 cluster (three servers, killed one at a time); cluster-all (all three at once); keys (TLS and nkeys); full
 (the stream holds 2 MB only). What the collector has must be what the nodes have, byte for byte.
 """
-import json, os, random, shutil, signal, socket, subprocess, sys, threading, time
+import os, random, shutil, signal, socket, subprocess, sys, threading, time
+
+sys.dont_write_bytecode = True
+from compare import compare
 
 COEVAL, NATS, SECONDS, SEED, MODE, NODES = sys.argv[1], sys.argv[2], float(sys.argv[3]), int(sys.argv[4]), sys.argv[5], int(sys.argv[6])
 rnd = random.Random(SEED)
@@ -185,24 +188,9 @@ def main():
     collector.proc.send_signal(signal.SIGTERM)
     collector.proc.wait(timeout=30)
     server.stop()
-    lost = wrong = packets = 0
-    here = json.load(open("all/session.json"))["clocks"]
-    traces = {c["name"]: c["trace"] for c in here}
-    for n in nodes:
-        for c in json.load(open(f"{n.name}/session.json"))["clocks"]:
-            a = open(f"{n.name}/{c['trace']}/stream", "rb").read()
-            b = open(f"all/{traces[c['name']]}/stream", "rb").read() if c["name"] in traces else b""
-            packets += a.count(b"\xc1\x1f\xfc\xc1")
-            lost += max(0, len(a) - len(b))
-            wrong += a[:len(b)] != b or len(b) > len(a)
-    more = len(here) - sum(len(json.load(open(f"{n.name}/session.json"))["clocks"]) for n in nodes)
-    print(f"{MODE}: {packets} packets, killed {killed}, drained in {drained:.1f} s", file=sys.stderr)
-    print(f"{lost} bytes lost, {wrong} streams wrong, {more} clocks more")
-    unfinished = [c["name"] for c in here if not c["finished"]]
-    print(f"unfinished: {' '.join(unfinished) or 'none'}")
+    packets = compare(COEVAL, [n.name for n in nodes])
     print("killed nodes, senders, collectors and servers" if all(killed.values()) else f"killed only {killed}")
-    verify = subprocess.run([COEVAL, "session", "verify", "all"], capture_output=True, text=True)
-    print("verified" if verify.returncode == 0 else verify.stdout + verify.stderr)
+    print(f"{MODE}: {packets} packets, killed {killed}, drained in {drained:.1f} s; seed {SEED}", file=sys.stderr)
 
 
 main()

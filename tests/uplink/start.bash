@@ -1,5 +1,12 @@
 # SPDX-License-Identifier: MIT
-# For tests of commands that need a NATS server of their own.
+# For tests of commands that need a NATS server of their own: Debian's, or the one that COEVAL_NATS_SERVER names.
+if [ -n "${COEVAL_NATS_SERVER-}" ]; then
+	[ -x "$COEVAL_NATS_SERVER" ] || { echo "COEVAL_NATS_SERVER: $COEVAL_NATS_SERVER is no program"; exit 1; }
+	# coeval finds it by its name, as well
+	mkdir .server
+	ln -s "$(realpath "$COEVAL_NATS_SERVER")" .server/nats-server
+	PATH=$PWD/.server:$PATH
+fi
 command -v nats-server >/dev/null || PATH=$PATH:/usr/sbin
 command -v nats-server >/dev/null || skip "nats-server is not installed; apt-get install nats-server"
 need python3
