@@ -14,6 +14,7 @@
 #define TELL_MS 200            /* between telling a node of progress */
 #define TELL_BYTES (256 << 10) /* unless there was so much of it */
 #define FULL_MS 1000           /* between attempts to store something when there was no room */
+#define SILENT_MS 3000         /* a node that is at work says so every second */
 #define NODES_MAX 16384
 
 struct node {
@@ -425,6 +426,28 @@ const struct collector_node *collector_node(const struct collector *c, size_t i)
 	return &c->node[i]->pub;
 }
 
+/*
+ * Whether a node has ended: it says so, or it says nothing and all of it is here. Then what was heard were its
+ * last messages, once more, which the collector before had stored and left in the carrier.
+ */
+static bool has_ended(const struct collector *c, const struct collector_node *n)
+{
+	bool any = false;
+
+	if (n->lives)
+		return n->live.ended;
+	for (size_t i = 0; i < spool_traces(c->spool); i++) {
+		const struct spool_trace *t = spool_trace(c->spool, i);
+
+		if (strcmp(t->node, n->name) != 0)
+			continue;
+		if (!t->ended)
+			return false;
+		any = true;
+	}
+	return any && c->now - n->heard_ms >= SILENT_MS;
+}
+
 void collector_state(const struct collector *c, struct collector_state *state)
 {
 	bool ended = c->n > 0, any = false;
@@ -439,6 +462,6 @@ void collector_state(const struct collector *c, struct collector_state *state)
 		any = true;
 	}
 	for (size_t i = 0; i < c->n; i++)
-		ended = ended && c->node[i]->pub.lives && c->node[i]->pub.live.ended;
+		ended = ended && has_ended(c, &c->node[i]->pub);
 	state->ended = ended && any;
 }

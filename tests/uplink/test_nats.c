@@ -107,6 +107,15 @@ static void kill_server(void)
 	waitpid(server, NULL, 0);
 }
 
+/* It is there, and does nothing: when this returns, no thread of it does. */
+static void stop_server(void)
+{
+	int status;
+
+	kill(server, SIGSTOP);
+	assert_int_equal(waitpid(server, &status, WUNTRACED), server);
+}
+
 /* What it knew is gone. */
 static void forget_store(void)
 {
@@ -244,7 +253,7 @@ static void what_is_not_answered_is_refused(void **state)
 	await(all, CARRIER_READY);
 	await(n, CARRIER_READY);
 	send_one(n, 'a', 1000);
-	kill(server, SIGSTOP);
+	stop_server();
 	for (uint64_t i = 0; i < 60; i++)
 		assert_true(carrier_send(n, "clock", body, sizeof(body), i));
 	for (int i = 0; i < 60; i++) {
@@ -400,7 +409,7 @@ static void an_end_is_closed_at_any_time(void **state)
 			await(n, CARRIER_READY);
 		if (i == 2) {
 			await(n, CARRIER_READY);
-			kill(server, SIGSTOP);
+			stop_server();
 			for (uint64_t k = 0; k < 20; k++)
 				carrier_send(n, "clock", body, sizeof(body), k);
 		}

@@ -445,6 +445,36 @@ static void what_is_told_is_durable(void **state)
 	assert_sound(w.path);
 }
 
+/* What a collector stored last may still be in the carrier for the next one, of a node that has ended since. */
+static void a_node_that_ended_is_not_waited_for(void **state)
+{
+	struct collector_state s = { 0 };
+	struct carrier_event e;
+	struct carrier *late;
+	struct world w;
+
+	(void)state;
+	world_begin(&w, "late", 1, 9, &(struct loop_faults){ 0 });
+	write_some(&w, &w.node[0], 100);
+	settle(&w);
+	kill_sender(&w.node[0]);
+	kill_collector(&w);
+	late = loop_open(w.loop, "n01");
+	assert_non_null(late);
+	while (carrier_next(late, &e))
+		;
+	assert_true(carrier_send(late, "n01", "again", 5, 1));
+	start_collector(&w);
+	for (int i = 0; i < 100 && !s.ended; i++) {
+		step(&w, 50);
+		collector_state(w.collector, &s);
+	}
+	assert_int_equal(s.messages, 1);
+	assert_true(s.ended);
+	carrier_close(late);
+	world_end(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -459,6 +489,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_durable_does_not_leave),
 		cmocka_unit_test(packets_that_contradict_stored_ones_are_kept_apart),
 		cmocka_unit_test(what_is_told_is_durable),
+		cmocka_unit_test(a_node_that_ended_is_not_waited_for),
 	};
 
 	return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
