@@ -53,13 +53,34 @@ void session_entry_free(struct session_entry *e)
 	stored_free(&e->stored);
 }
 
-/* Remove a session that was created for an import that failed before storing anything. */
+/* But for its list of clocks, and what is left of that if whoever made it was killed at once. */
+static bool holds_nothing(const char *path)
+{
+	DIR *dir = opendir(path);
+	struct dirent *d;
+	bool empty = dir != NULL;
+
+	while (dir && (d = readdir(dir)))
+		if (strcmp(d->d_name, ".") && strcmp(d->d_name, "..") &&
+		    strcmp(d->d_name, "session.json") && strcmp(d->d_name, "session.json.new"))
+			empty = false;
+	if (dir)
+		closedir(dir);
+	return empty;
+}
+
+/*
+ * Remove a session that was created for an import that failed before storing anything. Where others keep their
+ * files in it, as a collector does, it stays one: it could not be made there again.
+ */
 static void remove_empty(const struct cvl_session *s)
 {
 	char path[CVL_PATH_MAX];
 
 	if (cvl_path_join(path, s->path, "traces"))
 		rmdir(path);
+	if (!holds_nothing(s->path))
+		return;
 	if (cvl_path_join(path, s->path, "session.json"))
 		unlink(path);
 	rmdir(s->path);
@@ -333,22 +354,6 @@ int cvl_session_open(struct cvl_session **out, const char *path, const struct cv
 	return 0;
 }
 
-/* But for what is left if whoever made a session here was killed at once. */
-static bool is_empty_dir(const char *path)
-{
-	DIR *dir = opendir(path);
-	struct dirent *d;
-	bool empty = dir != NULL;
-
-	while (dir && (d = readdir(dir)))
-		if (strcmp(d->d_name, ".") && strcmp(d->d_name, "..") &&
-		    strcmp(d->d_name, "session.json.new"))
-			empty = false;
-	if (dir)
-		closedir(dir);
-	return empty;
-}
-
 /* Of a process that was killed a child that it was about to start can have the lock for a moment. */
 static bool lock_soon(int fd)
 {
@@ -390,7 +395,7 @@ int cvl_session_create(struct cvl_session **out, const char *path, struct cvl_er
 	}
 	if (!rc && cvl_is_file(file)) {
 		rc = session_load(s, file, jsonfile_read, err);
-	} else if (!rc && !is_empty_dir(path)) {
+	} else if (!rc && !holds_nothing(path)) {
 		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
 			      "%s holds files, but is not a session; name another directory", path);
 	} else if (!rc) {

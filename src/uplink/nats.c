@@ -412,15 +412,18 @@ static bool stream_exists(struct nats_carrier *c, uint64_t *last)
 		rc = js_AddStream(&info, c->js, &config, NULL, &code);
 	}
 	if (rc != NATS_OK) {
-		snprintf(text, sizeof(text), "stream %s: %s%s", c->stream,
-			 code == JSNotEnabledErr || code == JSNotEnabledForAccountErr ||
-					 rc == NATS_NO_RESPONDERS ?
-				 "JetStream is not enabled on the server; start it with -js" :
-			 code == JSStorageResourcesExceededErr ||
-					 code == JSInsufficientResourcesErr ?
-				 "the server has less room for it; ask for a smaller stream" :
-				 natsStatus_GetText(rc),
-			 "");
+		snprintf(
+			text, sizeof(text), "stream %s: %s%s", c->stream,
+			code == JSNotEnabledErr || code == JSNotEnabledForAccountErr ||
+					rc == NATS_NO_RESPONDERS ?
+				"JetStream is not enabled on the server; start it with -js" :
+			code == JSStorageResourcesExceededErr ||
+					code == JSInsufficientResourcesErr ?
+				"the server has less room for it; ask for a smaller stream" :
+			rc == NATS_TIMEOUT ?
+				"the server does not answer; see its log, and whether its disk is full" :
+				natsStatus_GetText(rc),
+			"");
 		tell(c, text);
 		return false;
 	}

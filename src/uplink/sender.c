@@ -19,6 +19,7 @@
 #define TELL_MS 2000   /* between descriptions without an answer */
 #define BACKOFF_LEAST_MS 100
 #define BACKOFF_MOST_MS 3200
+#define BACKOFF_TELL_MS 800
 
 /* A message that the carrier has not confirmed. */
 struct flight {
@@ -166,6 +167,9 @@ static void take_ack(struct sender *s, const struct carrier_event *e)
 	if (e->full)
 		tell(s,
 		     "the server has no room: its collector is away or slow; packets wait here until there is some");
+	else if (s->backoff_ms >= BACKOFF_TELL_MS) /* not when it only begins anew */
+		tell(s,
+		     "the server takes no packets, though it is connected: see its log, and its disk; they wait here");
 	ground(s);
 	if (s->now >= s->hold_ms)
 		back_off(s);

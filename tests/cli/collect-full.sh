@@ -37,6 +37,10 @@ serve() {
 	server=$!
 }
 
+end_server() {
+	{ kill -KILL $server && wait $server; } 2>/dev/null
+}
+
 # collect SESSION
 collect() {
 	coeval collect $1 --server $url --stream-size 100MB "${@:2}" >>collected 2>&1 &
@@ -70,8 +74,15 @@ whole() {
 	cmp $1/traces/$2/stream $3/traces/$2/stream && echo "all of $2 is stored"
 }
 
+# said FILE: each thing that was said once, without what differs from run to run
+said() {
+	sed -E 's/: [^:]*: No space/: ...: No space/; s/node n.: [^:]*\/stream: .*No space/node: ...: No space/; s/[0-9]+ packets/... packets/; s/[0-9]+ messages/... messages/; s/[0-9,]+ bytes/... bytes/; s/[0-9.]+ s, [0-9,]+ records/... s, ... records/' $1 |
+		sed '/cannot take clock/s/: [^:]*No space.*/: no room/; /cannot take clock/s/: the collector has no room/: no room/' | sort -u
+}
+
+# There is no room for packets, and the node knows.
 no_room() {
-	grep -q 'No space left' collected
+	grep -q 'traces/.*No space left' collected && grep -q 'cannot take' sent
 }
 
 echo "== the collector's disk is full, and has room again"
@@ -84,7 +95,6 @@ fill full/filler 1000000
 coeval send n1 --server $url --name n1 >sent 2>&1 &
 sender=$!
 wait_for no_room
-sed 's/: [^:]*: No space/: ...: No space/' collected | sort | uniq -c
 sleep 2
 begins full/all n1 n1
 idles $collector 3
@@ -92,7 +102,7 @@ idles $sender 1
 rm full/filler
 wait $sender
 echo "status $?"
-cat sent
+said sent
 whole full/all n1 n1
 
 echo "== full, and the collector is started again"
@@ -105,18 +115,18 @@ wait_for no_room
 kill -INT $collector
 wait $collector
 echo "status $?"
-cat collected
+said collected
 >collected
 fill full/more 0
 collect full/all
 wait $collector
 echo "status $?"
-cat collected
+said collected
 rm full/filler full/more
 collect full/all --until-ended
 wait $sender
 echo "status $?"
-cat sent
+said sent
 whole full/all n2 n2
 wait $collector
 coeval session verify full/all | tail -n 1
@@ -126,27 +136,35 @@ echo "== a node's disk is full"
 >collected
 disk full 2m
 collect all --until-ended
-samples 3 900 | timeout 60 coeval capture --driver pipe --rate 1MHz --lines 8 --name n3 -o full/n3 --server $url --flush 100ms 2>&1
+samples 3 900 | timeout 60 coeval capture --driver pipe --rate 1MHz --lines 8 --name n3 -o full/n3 --server $url --flush 100ms >captured 2>&1
 echo "status $?"
+said captured
 wait $collector
-cat collected
+said collected
 whole all n3 full/n3
 coeval session verify all | tail -n 1
 umount full
-kill -KILL $server
-wait $server 2>/dev/null
+end_server
 
-echo "== the server's disk is full"
+echo "== the server's disk is full, and it is started again with room"
 >collected
 disk full 1m
 serve $PWD/full/store
-collect all
+collect other --until-ended
+wait_for sh -c 'ls full/store/jetstream/*/streams/*/meta.inf'
 coeval send n1 --server $url --name n1 >sent 2>&1 &
 sender=$!
-sleep 1
-kill -STOP $collector
-sleep 5
-kill -CONT $collector
-sleep 5
-cat collected sent
-grep -v INF server.log
+wait_for grep -q 'takes no packets\|has no room' sent && echo "the node says so"
+idles $sender 2
+idles $collector 1
+begins other n1 n1
+end_server
+mount -o remount,size=20m full
+serve $PWD/full/store
+wait $sender
+echo "status $?"
+wait $collector
+whole other n1 n1
+coeval session verify other | tail -n 1
+end_server
+umount full

@@ -51,6 +51,19 @@ for clock in node1 node2 node3; do
 done
 run coeval session verify all
 
+echo "== one that nobody sent to is begun again"
+for round in 1 2; do
+	port2=$(free_port)
+	coeval collect idle --local-server --listen 127.0.0.1:$port2 &
+	idle=$!
+	wait_for grep -q 'Server is ready' idle/collect/server/nats-server.log
+	wait_for test -s idle/collect/nodes.json
+	rm idle/collect/nodes.json
+	kill -INT $idle
+	wait $idle || echo "exit status $?"
+done
+run coeval info idle
+
 echo "== one that grows, in another name"
 grow=$(dirname "$(command -v coeval)")/tests/grow
 "$grow" g 4 60 20000 &
