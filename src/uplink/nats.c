@@ -330,8 +330,8 @@ static void on_error(natsConnection *nc, natsSubscription *sub, natsStatus statu
 
 	(void)sub;
 	if (status == NATS_SLOW_CONSUMER || status == NATS_MISSED_HEARTBEAT ||
-	    status == NATS_MISMATCH)
-		return; /* what was missed comes again */
+	    status == NATS_MISMATCH || status == NATS_TIMEOUT)
+		return; /* what was missed comes again; whoever looks after the stream tells of a server that hangs */
 	natsConnection_GetLastError(nc, &text);
 	if (!text || !*text)
 		text = natsStatus_GetText(status);

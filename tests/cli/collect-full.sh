@@ -2,8 +2,8 @@
 # room: uplink; full
 # Disks without room: the collector's, a node's, the server's. It is said, nothing wrong is stored, and when there is room all arrives.
 if [ "${1-}" != mounted ]; then
-	alone="unshare --mount"
-	[ "$(id -u)" -eq 0 ] || alone="unshare --map-root-user --mount"
+	alone="unshare --mount-proc --pid --fork --kill-child"
+	[ "$(id -u)" -eq 0 ] || alone="unshare --map-root-user --mount-proc --pid --fork --kill-child"
 	mkdir full
 	$alone mount -t tmpfs -o size=1m tmpfs full 2>why ||
 		skip "no file system can be mounted here (as root, or where users may have namespaces): $(head -n 1 why)"
@@ -148,7 +148,8 @@ end_server
 
 echo "== the server's disk is full, and it is started again with room"
 >collected
-disk full 1m
+disk full 20m
+fill full/filler 1000000
 serve $PWD/full/store
 collect other --until-ended
 wait_for sh -c 'ls full/store/jetstream/*/streams/*/meta.inf'
@@ -156,10 +157,11 @@ coeval send n1 --server $url --name n1 >sent 2>&1 &
 sender=$!
 wait_for grep -q 'takes no packets\|has no room' sent && echo "the node says so"
 idles $sender 2
-idles $collector 1
+idles $collector 5
+[ $(wc -l <collected) -lt 3 ] && echo "the collector does not say the same again and again"
 begins other n1 n1
 end_server
-mount -o remount,size=20m full
+rm full/filler
 serve $PWD/full/store
 wait $sender
 echo "status $?"
