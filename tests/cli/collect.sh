@@ -57,10 +57,10 @@ for round in 1 2; do
 	coeval collect idle --local-server --listen 127.0.0.1:$port2 &
 	idle=$!
 	wait_for grep -q 'Server is ready' idle/collect/server/nats-server.log
-	wait_for test -s idle/collect/nodes.json
-	rm idle/collect/nodes.json
+	wait_for test -s idle/collect/nodes.json # by then it takes signals
 	kill -INT $idle
 	wait $idle || echo "exit status $?"
+	rm idle/collect/nodes.json idle/collect/server/nats-server.log
 done
 run coeval info idle
 
