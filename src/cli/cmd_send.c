@@ -110,7 +110,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 	if (rc)
 		return cli_fail(&err);
 	rc = print_result(&k, &result);
-	return rc ? rc : result.done && !result.refused ? 0 : 1;
+	uplink_exit(rc ? rc : result.done && !result.refused ? 0 : 1);
 }
 
 const struct verb verb_send = {

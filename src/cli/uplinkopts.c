@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <strings.h>
 #include <sys/signalfd.h>
 
@@ -48,6 +49,12 @@ void uplink_tell(void *progress, bool problem, const char *text)
 {
 	progress_clear(progress);
 	fprintf(stderr, "coeval: %s%s\n", problem ? "warning: " : "", text);
+}
+
+void uplink_exit(int status)
+{
+	fflush(NULL);
+	_exit(status);
 }
 
 int cli_stop_fd(void)

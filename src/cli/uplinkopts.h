@@ -30,6 +30,9 @@ int take_size(const struct verb *verb, void *to, char *text);
 /** What an uplink tells; its context is a struct progress. */
 void uplink_tell(void *progress, bool problem, const char *text);
 
+/** End the process at once: exit() would take away what threads of libnats may still use. */
+_Noreturn void uplink_exit(int status);
+
 /** Take SIGINT, SIGTERM and SIGHUP by a descriptor that they make readable. */
 int cli_stop_fd(void);
 
