@@ -3,6 +3,17 @@
 import json, subprocess
 
 
+def must_end(name, proc, log, early):
+    """A capture whose input was closed ends by itself, without an error. @early: how it had ended before, or None."""
+    try:
+        code = proc.wait(timeout=90)
+    except subprocess.TimeoutExpired:
+        code = "not at all"
+    if early is not None or code != 0:
+        log.seek(0)
+        raise SystemExit(f"{name}: the capture ended {'too early: ' if early is not None else ''}{code}\n{log.read()[-3000:]}")
+
+
 def compare(coeval, nodes, collected="all"):
     """@nodes: the sessions' names. Returns how many packets there are."""
     lost = wrong = packets = more = 0

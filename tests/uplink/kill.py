@@ -10,7 +10,7 @@ cluster (three servers, killed one at a time); cluster-all (all three at once); 
 import os, random, shutil, signal, socket, subprocess, sys, threading, time
 
 sys.dont_write_bytecode = True
-from compare import compare
+from compare import compare, must_end
 
 COEVAL, NATS, SECONDS, SEED, MODE, NODES = sys.argv[1], sys.argv[2], float(sys.argv[3]), int(sys.argv[4]), sys.argv[5], int(sys.argv[6])
 rnd = random.Random(SEED)
@@ -125,13 +125,7 @@ class Node:
                 self.proc.stdin.close()
             except OSError:
                 pass
-        try:
-            code = self.proc.wait(timeout=90)
-        except subprocess.TimeoutExpired:
-            code = "not at all"
-        if early is not None or code != 0:
-            self.log.seek(0)
-            raise SystemExit(f"{self.name}: the capture ended {'too early: ' if early is not None else ''}{code}\n{self.log.read()[-3000:]}")
+        must_end(self.name, self.proc, self.log, early)
 
 
 class Collector:

@@ -10,7 +10,7 @@ collector has must be what the nodes have, byte for byte.
 import json, os, random, signal, subprocess, sys, threading, time
 
 sys.dont_write_bytecode = True
-from compare import compare
+from compare import compare, must_end
 
 COEVAL, NATS, SECONDS, SEED, NODES = sys.argv[1], sys.argv[2], float(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5])
 AWAY = 16
@@ -84,13 +84,7 @@ class Node:
         self.feeder.join()
         early = self.proc.poll()
         self.proc.stdin.close()
-        try:
-            code = self.proc.wait(timeout=90)
-        except subprocess.TimeoutExpired:
-            code = "not at all"
-        if early is not None or code != 0:
-            self.log.seek(0)
-            raise SystemExit(f"{self.name}: the capture ended {'too early: ' if early is not None else ''}{code}\n{self.log.read()[-3000:]}")
+        must_end(self.name, self.proc, self.log, early)
 
 
 def main():

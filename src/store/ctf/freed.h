@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * Packets of ours that are no longer kept. One short packet stands for all of them: its size is theirs,
- * so that what follows stays where it was, and what lies between its end and its checksum's is a hole in the
- * file. Readers that know nothing of it see padding.
+ * so that what follows stays where it was, and after its checksum there is a hole in the file. Readers that
+ * know nothing of it see padding.
  */
 #ifndef CTF_FREED_H
 #define CTF_FREED_H
@@ -23,7 +23,7 @@ struct freed {
 	uint64_t sequence, discarded; /* of the last */
 };
 
-/** Whether packet @h stands for others. */
+/** Whether a packet of these sizes stands for others. */
 static inline bool freed_is(uint64_t packet_bytes, uint64_t content_bytes)
 {
 	return packet_bytes > content_bytes + WIRE_CRC_BYTES;

@@ -122,7 +122,7 @@ int packets_add_freed(struct cvl_packets *p, const void *packet, size_t n, uint6
 	}
 	rc = cvl_fail_errno(err, "write", p->path);
 	if (ftruncate(p->fd, (off_t)p->end))
-		return rc; /* as above */
+		return rc; /* readers stop before what is cut short */
 	return rc;
 }
 
