@@ -293,9 +293,21 @@ static int packets_of(const struct bench *b, size_t kib, double goal, struct sen
 static int bulk(const struct bench *b)
 {
 	struct sender_figures sender = {
-		.cpu = { "sender, 16 KiB: CPU time a MB", "ms", true, 1.2, true },
-		.memory = { "sender, 16 KiB: peak memory", "MiB", true, 8, true },
-		.threads = { "sender, 16 KiB: threads", "", true, 8, true },
+		.cpu = { .name = "sender, 16 KiB: CPU time a MB",
+			 .unit = "ms",
+			 .less_is_better = true,
+			 .goal = 1.2,
+			 .real = true },
+		.memory = { .name = "sender, 16 KiB: peak memory",
+			    .unit = "MiB",
+			    .less_is_better = true,
+			    .goal = 8,
+			    .real = true },
+		.threads = { .name = "sender, 16 KiB: threads",
+			     .unit = "",
+			     .less_is_better = true,
+			     .goal = 8,
+			     .real = true },
 	};
 	int rc = packets_of(b, 4, 1.5, NULL);
 

@@ -330,16 +330,28 @@ int collect_nodes(const struct bench *b)
 {
 	static const struct load some = { 200, 50000 }, many = { 1000, 5000 };
 	struct nodes_figures f = {
-		.middle = { "200 nodes x 50 kB/s in a process, 200 ms: closed to synced, p50", "ms",
-			    true, 300, true },
-		.slow = { "200 nodes x 50 kB/s in a process, 200 ms: closed to synced, p99", "ms",
-			  true, 600, true },
+		.middle = { .name = "200 nodes x 50 kB/s in a process, 200 ms: closed to synced, p50",
+			    .unit = "ms",
+			    .less_is_better = true,
+			    .goal = 300,
+			    .real = true },
+		.slow = { .name = "200 nodes x 50 kB/s in a process, 200 ms: closed to synced, p99",
+			  .unit = "ms",
+			  .less_is_better = true,
+			  .goal = 600,
+			  .real = true },
 	};
 	struct nodes_figures g = {
-		.cpu = { "1000 nodes x 5 kB/s in a process, 200 ms: collector's CPU time", "%",
-			 true, 60, true },
-		.memory = { "1000 nodes x 5 kB/s in a process, 200 ms: collector's memory", "MiB",
-			    true, 512, true },
+		.cpu = { .name = "1000 nodes x 5 kB/s in a process, 200 ms: collector's CPU time",
+			 .unit = "%",
+			 .less_is_better = true,
+			 .goal = 60,
+			 .real = true },
+		.memory = { .name = "1000 nodes x 5 kB/s in a process, 200 ms: collector's memory",
+			    .unit = "MiB",
+			    .less_is_better = true,
+			    .goal = 512,
+			    .real = true },
 	};
 	int rc = 0;
 
