@@ -77,8 +77,9 @@ struct nats_carrier {
 	unsigned running; /* callbacks of subscriptions may still come */
 	struct pending *pending;
 	size_t n_pending, pending_room;
-	char refusal[300]; /* the last problem told: not again and again */
-	int64_t away_ms;   /* since when there is no connection; 0: there is, or it was told */
+	const natsMsg *leaving; /* handed to libnats, which may still be reading it */
+	char refusal[300];      /* the last problem told: not again and again */
+	int64_t away_ms;        /* since when there is no connection; 0: there is, or it was told */
 
 	/* of the collector */
 	pthread_t admin;
@@ -354,6 +355,7 @@ static void on_ack(jsCtx *js, natsMsg *msg, jsPubAck *ack, jsPubAckErr *bad, voi
 	struct item *i = new_item(ack && !bad ? CARRIER_TAKEN : CARRIER_REFUSED, NULL,
 				  bad && bad->ErrText ? bad->ErrText : "no answer");
 	size_t k = 0;
+	bool leaving;
 
 	(void)js;
 	pthread_mutex_lock(&c->lock);
@@ -369,9 +371,14 @@ static void on_ack(jsCtx *js, natsMsg *msg, jsPubAck *ack, jsPubAckErr *bad, voi
 	}
 	if (k < c->n_pending)
 		c->pending[k] = c->pending[--c->n_pending];
+	/* it may be given up while its sender waits for room in the socket */
+	leaving = c->leaving == msg;
+	if (leaving)
+		c->leaving = NULL;
 	pthread_mutex_unlock(&c->lock);
 	free(i);
-	natsMsg_Destroy(msg);
+	if (!leaving)
+		natsMsg_Destroy(msg);
 }
 
 static natsStatus on_nonce(char **text, unsigned char **signature, int *n, const char *nonce,
@@ -720,8 +727,9 @@ static bool nats_send(struct carrier *carrier, const char *clock, const void *bo
 	struct nats_carrier *c = (struct nats_carrier *)carrier;
 	char token[UPLINK_NAME_MAX * 9 + 4], subject[SUBJECT_MAX + sizeof(token)];
 	jsPubOptions opts;
-	natsMsg *msg = NULL;
+	natsMsg *msg = NULL, *handed;
 	natsStatus rc;
+	bool answered;
 
 	/* while it is not, libnats would take messages into a buffer and lose them */
 	if (!connected(c) || !put_token(token, sizeof(token), clock))
@@ -739,19 +747,22 @@ static bool nats_send(struct carrier *carrier, const char *clock, const void *bo
 		return false;
 	}
 	c->pending[c->n_pending++] = (struct pending){ msg, ticket };
+	c->leaving = msg;
 	pthread_mutex_unlock(&c->lock);
-	rc = js_PublishMsgAsync(c->js, &msg, &opts);
-	if (rc == NATS_OK)
-		return true;
+	handed = msg;
+	rc = js_PublishMsgAsync(c->js, &handed, &opts);
 	pthread_mutex_lock(&c->lock);
-	for (size_t k = 0; k < c->n_pending; k++)
+	answered = !c->leaving;
+	c->leaving = NULL;
+	for (size_t k = 0; k < c->n_pending && rc != NATS_OK; k++)
 		if (c->pending[k].msg == msg) {
 			c->pending[k] = c->pending[--c->n_pending];
 			break;
 		}
 	pthread_mutex_unlock(&c->lock);
-	natsMsg_Destroy(msg);
-	return false;
+	if (answered || rc != NATS_OK)
+		natsMsg_Destroy(msg);
+	return rc == NATS_OK;
 }
 
 static bool nats_tell(struct carrier *carrier, const char *node, enum carrier_topic topic,

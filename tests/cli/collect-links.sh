@@ -4,8 +4,8 @@
 source "$SRC/tests/uplink/start.bash"
 need ip
 need nsenter
-alone="unshare --net --mount --pid --fork --kill-child"
-[ "$(id -u)" -eq 0 ] || alone="unshare --map-root-user --net --mount --pid --fork --kill-child"
+alone="unshare --net --mount-proc --pid --fork --kill-child"
+[ "$(id -u)" -eq 0 ] || alone="unshare --map-root-user --net --mount-proc --pid --fork --kill-child"
 $alone sh -c 'mount -t tmpfs tmpfs /run && mkdir /run/netns && ip netns add n && ip link add name near type veth peer name far netns n' 2>why ||
 	skip "no networks can be made here (as root, or where users may have namespaces): $(head -n 1 why)"
 seed=${COEVAL_SEED:-$RANDOM}

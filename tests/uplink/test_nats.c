@@ -275,6 +275,46 @@ static void what_is_not_answered_is_refused(void **state)
 	carrier_close(all);
 }
 
+/* The server goes on after a while, as if a link had been away. */
+static void *go_on(void *after_ms)
+{
+	usleep(*(const useconds_t *)after_ms * 1000);
+	kill(server, SIGCONT);
+	return NULL;
+}
+
+/* A message may be given up before all of it was handed to the socket, which is full: what goes out is it nevertheless. */
+static void what_is_given_up_half_sent_stays_what_it_is(void **state)
+{
+	struct carrier *all = open_end("half", NULL, url), *n = open_end("half", "n1", url);
+	static char body[256 << 10];
+	useconds_t after_ms = 4000;
+	int64_t began, longest = 0;
+	struct carrier_event e;
+	pthread_t thread;
+
+	(void)state;
+	await(all, CARRIER_READY);
+	await(n, CARRIER_READY);
+	send_one(n, 'a', 1);
+	stop_server();
+	assert_int_equal(pthread_create(&thread, NULL, go_on, &after_ms), 0);
+	for (uint64_t i = 0; i < 200 && longest < 2500; i++) {
+		began = run_now_ms();
+		assert_true(carrier_send(n, "clock", body, sizeof(body), 10 + i));
+		if (run_now_ms() - began > longest)
+			longest = run_now_ms() - began;
+	}
+	pthread_join(thread, NULL);
+	assert_true(longest >= 2500); /* it was given up meanwhile */
+	for (began = run_now_ms(); run_now_ms() - began < 2000; usleep(10000))
+		while (carrier_next(n, &e))
+			assert_int_not_equal(e.kind, CARRIER_GONE);
+	send_one(n, 'b', 2000);
+	carrier_close(n);
+	carrier_close(all);
+}
+
 /* libnats has a buffer for what is published meanwhile, which it says was sent. */
 static void nothing_is_sent_without_a_connection(void **state)
 {
@@ -540,6 +580,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_sent_again_comes_again),
 		cmocka_unit_test(what_is_not_answered_is_refused),
+		cmocka_unit_test(what_is_given_up_half_sent_stays_what_it_is),
 		cmocka_unit_test(nothing_is_sent_without_a_connection),
 		cmocka_unit_test(a_full_stream_is_emptied_though_nothing_comes),
 		cmocka_unit_test(numbers_of_the_stream_may_go_back),
