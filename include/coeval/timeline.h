@@ -27,6 +27,7 @@ struct cvl_timeline_opts {
 		*node; /* glob over clock and node names; NULL: all; CVL_E_USAGE if none matches */
 	bool nominal;  /* ignore sync.json */
 	bool strict;
+	bool bounds; /* give the bound of each record, too: part and slice have bound[] */
 	const struct cvl_report *report;
 	struct cvl_progress progress; /* in bytes; it cancels cvl_timeline_next() */
 };
@@ -37,11 +38,12 @@ struct cvl_run {
 	uint16_t begin, end;
 };
 
-/** What a stream has at hand; time[i] belongs to record i of the batch. */
+/** What a stream has at hand; time[i] and bound[i] belong to record i of the batch. */
 struct cvl_part {
 	size_t clock; /* index in the session */
 	const struct cvl_batch *batch;
 	const struct cvl_time *time;
+	const int64_t *bound; /* as cvl_timeline_bound(); NULL: not asked for */
 };
 
 /** Runs in the order of time. All of it is valid until the next call of cvl_timeline_next(). */
@@ -58,6 +60,7 @@ struct cvl_slice {
 	const struct cvl_batch *batch;
 	const struct cvl_time *time;
 	size_t begin, end;
+	const int64_t *bound; /* or NULL */
 };
 
 /** Take the first run off @block, as a slice. False: there is none. */
@@ -69,7 +72,8 @@ static inline bool cvl_block_take(struct cvl_block *block, struct cvl_slice *sli
 	if (!block->n)
 		return false;
 	p = &block->part[r->stream];
-	*slice = (struct cvl_slice){ p->clock, r->stream, p->batch, p->time, r->begin, r->end };
+	*slice = (struct cvl_slice){ p->clock, r->stream, p->batch, p->time,
+				     r->begin, r->end,    p->bound };
 	block->run++;
 	block->n--;
 	return true;
@@ -103,8 +107,7 @@ struct cvl_pick {
  * Deliver of stream @stream only what @pick selects; the rest is left out before streams are
  * merged. Call it before the first block. Gaps, slips, late records and edges by which levels
  * become known come all the same, as do the first and last record of each batch, which show how far
- * the stream reaches. Ignored with a range, since the levels at its begin may come from any record.
- * @pick must outlive the last block; NULL: everything.
+ * the stream reaches. @pick must outlive the last block; NULL: everything.
  */
 CVL_API void cvl_timeline_pick(struct cvl_timeline *tl, size_t stream, const struct cvl_pick *pick);
 

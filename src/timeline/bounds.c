@@ -81,8 +81,9 @@ void cvl_timeline_bounds(const struct cvl_timeline *tl, const struct cvl_slice *
 	}
 	cvl_map_bounds(c->map, &c->cursor.map, slice->batch->tick + slice->begin, n, bound);
 	for (size_t i = 0; i < n; i++) {
+		if (!i || slice->batch->bracket)
+			b.capture = capture_of(tl, &c->cursor, slice, slice->begin + i);
 		b.map = bound[i];
-		b.capture = capture_of(tl, &c->cursor, slice, slice->begin + i);
 		bound[i] = cvl_bound_total(b);
 	}
 }

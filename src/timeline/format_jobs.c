@@ -86,8 +86,8 @@ static int go_through(struct cvl_formatter *f, const struct cvl_block *b, struct
 		const struct cvl_part *p = &b->part[r->stream];
 		const size_t begin = r->begin + at->done, left = r->end - begin;
 		const size_t some = left < n ? left : n;
-		const struct cvl_slice sl = { p->clock, r->stream, p->batch,
-					      p->time,  begin,     begin + some };
+		const struct cvl_slice sl = { p->clock, r->stream,    p->batch, p->time,
+					      begin,    begin + some, p->bound };
 
 		if (o)
 			rc = formatter_write(f, o, &sl, err);

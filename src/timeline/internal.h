@@ -21,6 +21,7 @@ struct source {
 	int clock; /* of the session */
 	struct cvl_batch batch;
 	struct cvl_time *time; /* of the batch, room for so many */
+	int64_t *bound;        /* the same, if they are wanted; else NULL */
 	size_t room;
 	uint64_t in_memory;          /* bytes of its file in memory; 0: it is not in use */
 	bool payloads;               /* read again when the fields of its events are asked for */
@@ -108,6 +109,10 @@ int source_grow(struct cvl_timeline *tl, struct source *s, const struct cvl_sess
 
 /** Read until source @i has a record to deliver. 1, 0 at the end, or negative. */
 int source_refill(struct cvl_timeline *tl, size_t i, struct cvl_error *err);
+
+/** Times of the pending records by the map of their clock, and their bounds if they are wanted. */
+void source_time(const struct cvl_timeline *tl, struct source *s);
+void source_bound(const struct cvl_timeline *tl, struct source *s);
 
 /** Of a growing session: what comes when later records were delivered is late. */
 void source_mark_late(const struct cvl_timeline *tl, struct source *s);

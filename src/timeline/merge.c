@@ -33,7 +33,7 @@ static void set_lead(const struct cvl_timeline *tl, struct lead *lead, size_t i)
 			       .last = latest(last, s->reached),
 			       .source = (uint32_t)i };
 	s->payloads = s->payloads || source_has_fields(s->batch.kind[s->end - 1]);
-	tl->part[i] = (struct cvl_part){ (size_t)s->clock, &s->batch, s->time };
+	tl->part[i] = (struct cvl_part){ (size_t)s->clock, &s->batch, s->time, s->bound };
 }
 
 /* Pending records get the times of the new maps. */
@@ -48,8 +48,7 @@ static int refresh(struct cvl_timeline *tl, struct cvl_error *err)
 		if (s->pos >= s->end)
 			rc = source_refill(tl, i, err);
 		else if (s->batch.tick != &s->state.tick)
-			cvl_map_times(tl->clock[s->clock].map, s->batch.tick + s->pos,
-				      s->end - s->pos, s->time + s->pos);
+			source_time(tl, s);
 		if (rc < 0)
 			return rc;
 		if (rc) {

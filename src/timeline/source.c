@@ -31,8 +31,11 @@ static bool inside(const struct cvl_timeline *tl, struct cvl_time t)
 }
 
 /* Record @i of the batch becomes its record @to. */
-static inline void move_record(struct cvl_batch *b, size_t to, size_t i)
+static inline void move_record(struct source *s, size_t to, size_t i)
 {
+	struct cvl_batch *b = &s->batch;
+
+	s->time[to] = s->time[i];
 	b->tick[to] = b->tick[i];
 	b->kind[to] = b->kind[i];
 	b->flags[to] = b->flags[i];
@@ -57,10 +60,8 @@ static void cut_range(const struct cvl_timeline *tl, struct source *s)
 	for (n = s->pos; n < s->end && inside(tl, s->time[n]);)
 		n++;
 	for (size_t i = n; i < s->end; i++)
-		if (inside(tl, s->time[i])) {
-			move_record(&s->batch, n, i);
-			s->time[n++] = s->time[i];
-		}
+		if (inside(tl, s->time[i]))
+			move_record(s, n++, i);
 	s->end = n;
 }
 
@@ -79,7 +80,7 @@ static bool picked(struct source *s, const struct cvl_batch *b, size_t i)
 		s->known = false;
 		return true;
 	}
-	if (b->flags[i] || i == 0 || i == b->n - 1)
+	if (b->flags[i] || i == s->pos || i + 1 == s->end)
 		return true;
 	if (source_has_fields(b->kind[i]))
 		return b->cls[i] < p->n_classes && p->classes[b->cls[i]];
@@ -87,19 +88,20 @@ static bool picked(struct source *s, const struct cvl_batch *b, size_t i)
 }
 
 /*
- * Drop unwanted records from the batch. Whether an edge is wanted is not known in advance, so each
+ * Drop unwanted records of those that are pending. Whether an edge is wanted is not known in advance, so each
  * is copied, and the next one overwrites it if it is not.
  */
 static void pick(struct source *s)
 {
 	struct cvl_batch *b = &s->batch;
 	const uint64_t lines = s->pick->kinds & 1u << CVL_EDGE ? s->pick->lines : 0;
-	size_t n = 0;
+	size_t n = s->pos;
 
-	for (size_t i = 0; i < b->n; i++) {
+	for (size_t i = s->pos; i < s->end; i++) {
 		bool keep;
 
-		if (b->kind[i] == CVL_EDGE && !b->flags[i] && s->known && i && i + 1 < b->n) {
+		if (b->kind[i] == CVL_EDGE && !b->flags[i] && s->known && i > s->pos &&
+		    i + 1 < s->end) {
 			keep = (((s->levels ^ b->value[i]) | (s->unknown ^ b->aux[i])) & lines) !=
 			       0;
 			s->levels = b->value[i];
@@ -107,10 +109,10 @@ static void pick(struct source *s)
 		} else {
 			keep = picked(s, b, i);
 		}
-		move_record(b, n, i);
+		move_record(s, n, i);
 		n += keep;
 	}
-	b->n = n;
+	s->end = n;
 }
 
 /* ---- levels at the beginning of a range ---- */
@@ -130,11 +132,28 @@ static void note_levels(const struct cvl_timeline *tl, struct source *s)
 		}
 		if (b->kind[i] == CVL_EDGE && !(b->flags[i] & CVL_LATE)) {
 			s->levels = b->value[i];
+			s->unknown = b->aux[i];
 			s->known = true;
 		} else if (b->kind[i] == CVL_GAP || b->kind[i] == CVL_SLIP) {
 			s->known = false;
 		}
 	}
+}
+
+void source_bound(const struct cvl_timeline *tl, struct source *s)
+{
+	const struct cvl_slice all = { (size_t)s->clock, s->number, &s->batch, s->time,
+				       s->pos,           s->end,    NULL };
+
+	if (s->bound)
+		cvl_timeline_bounds(tl, &all, s->bound + s->pos);
+}
+
+void source_time(const struct cvl_timeline *tl, struct source *s)
+{
+	cvl_map_times(tl->clock[s->clock].map, s->batch.tick + s->pos, s->end - s->pos,
+		      s->time + s->pos);
+	source_bound(tl, s);
 }
 
 /* A batch of one record, which restates the levels at the beginning of the range. */
@@ -147,6 +166,7 @@ static void put_state(const struct cvl_timeline *tl, struct source *s)
 		.kind = CVL_EDGE,
 		.flags = CVL_STATE,
 		.value = s->levels,
+		.aux = s->unknown,
 		.bracket = cvl_session_clock(tl->session, (size_t)s->clock)->resolution,
 	};
 	s->batch = (struct cvl_batch){
@@ -162,6 +182,7 @@ static void put_state(const struct cvl_timeline *tl, struct source *s)
 	s->time[0] = tl->opts.from;
 	s->pos = 0;
 	s->end = 1;
+	source_bound(tl, s);
 }
 
 /* Whether the stream, which has no more records, reaches the begin of the range. */
@@ -175,10 +196,11 @@ static bool reaches_range(const struct cvl_timeline *tl, const struct source *s)
 }
 
 /* Room for the times of the batch, as much as it may come to have. */
-static int make_room(struct source *s, struct cvl_error *err)
+static int make_room(const struct cvl_timeline *tl, struct source *s, struct cvl_error *err)
 {
 	size_t room = s->room ? s->room : BATCH_LEAST;
 	struct cvl_time *time;
+	int64_t *bound;
 
 	while (room < s->batch.n)
 		room *= 4;
@@ -188,6 +210,12 @@ static int make_room(struct source *s, struct cvl_error *err)
 	if (!time)
 		return cvl_no_memory(err);
 	s->time = time;
+	if (tl->opts.bounds) {
+		bound = realloc(s->bound, room * sizeof(*bound));
+		if (!bound)
+			return cvl_no_memory(err);
+		s->bound = bound;
+	}
 	s->room = room;
 	return 0;
 }
@@ -247,6 +275,7 @@ void source_mark_late(const struct cvl_timeline *tl, struct source *s)
 int source_refill(struct cvl_timeline *tl, size_t i, struct cvl_error *err)
 {
 	struct source *s = tl->source[i];
+	bool past;
 	int rc = 1;
 
 	source_use(tl, i);
@@ -256,7 +285,7 @@ int source_refill(struct cvl_timeline *tl, size_t i, struct cvl_error *err)
 		else
 			rc = cvl_stream_next(s->stream, &s->batch, err);
 		note_progress(tl, s);
-		if (rc > 0 && make_room(s, err))
+		if (rc > 0 && make_room(tl, s, err))
 			return CVL_E_NOMEM;
 		if (rc <= 0)
 			break;
@@ -264,8 +293,6 @@ int source_refill(struct cvl_timeline *tl, size_t i, struct cvl_error *err)
 		s->clock = clock_of(tl, s);
 		if (s->clock < 0 || !source_wanted(tl, (size_t)s->clock))
 			continue;
-		if (s->pick)
-			pick(s);
 		cvl_map_times(tl->clock[s->clock].map, s->batch.tick, s->batch.n, s->time);
 		tell_damage(tl, &tl->clock[s->clock]);
 		if (tl->opts.has_from && !s->begun) {
@@ -277,11 +304,15 @@ int source_refill(struct cvl_timeline *tl, size_t i, struct cvl_error *err)
 				return 1;
 			}
 		}
+		past = tl->opts.has_until && s->batch.n && s->time[0].ns > tl->opts.until.ns;
 		cut_range(tl, s);
 		source_mark_late(tl, s);
+		if (s->pick)
+			pick(s);
+		source_bound(tl, s);
 		if (s->pos < s->end)
 			return 1;
-		if (tl->opts.has_until && s->batch.n && s->time[0].ns > tl->opts.until.ns)
+		if (past)
 			return 0;
 	}
 	if (rc || !tl->opts.has_from || s->begun || !s->known || !reaches_range(tl, s))

@@ -277,6 +277,7 @@ void cvl_timeline_close(struct cvl_timeline *tl)
 		cvl_stream_close(tl->source[i]->stream);
 		free(tl->source[i]->missing);
 		free(tl->source[i]->time);
+		free(tl->source[i]->bound);
 		free(tl->source[i]);
 	}
 	free(tl->source);
@@ -311,8 +312,7 @@ int cvl_timeline_rewind(struct cvl_timeline *tl, struct cvl_error *err)
 
 void cvl_timeline_pick(struct cvl_timeline *tl, size_t stream, const struct cvl_pick *p)
 {
-	if (!tl->opts.has_from && !tl->opts.has_until)
-		tl->source[stream]->pick = p;
+	tl->source[stream]->pick = p;
 }
 
 struct cvl_time cvl_timeline_until(const struct cvl_timeline *tl)

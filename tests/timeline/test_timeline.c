@@ -324,6 +324,107 @@ static void a_range_gives_what_filtering_by_hand_gives(void **state)
 	cvl_session_close(s);
 }
 
+/* Whether @r is of what @pick wants; *@levels: of its line before. */
+static bool wanted(const struct record *r, const struct cvl_pick *pick, uint64_t levels)
+{
+	if (r->kind == CVL_EDGE)
+		return (levels ^ r->value) & pick->lines;
+	return r->kind < CVL_KINDS && pick->kinds >> r->kind & 1;
+}
+
+/* Nothing of it is missing, and what comes besides is of the range as well. */
+static void a_range_of_some_lines_has_all_of_their_edges(void **state)
+{
+	struct draw d = draw_begin(3);
+	struct cvl_session *s = random_session(&d, "lines");
+	struct list all = read_apart(s);
+	size_t fewer = 0;
+
+	(void)state;
+	for (int round = 0; round < 200; round++) {
+		int64_t a = all.r[draw_below(&d, all.n)].time,
+			b = all.r[draw_below(&d, all.n)].time;
+		struct cvl_timeline_opts opts = {
+			.has_from = draw_below(&d, 4),
+			.has_until = draw_below(&d, 4),
+			.from = { a < b ? a : b },
+			.until = { a < b ? b : a },
+		};
+		const struct cvl_pick pick = { .kinds = 1u << CVL_EDGE,
+					       .lines = (uint64_t)1 << draw_below(&d, 4) };
+		struct cvl_timeline *tl = open_timeline(s, &opts);
+		struct list whole = read_merged(tl), some;
+		uint64_t levels[64] = { 0 };
+		bool known[64] = { false };
+		size_t k = 0;
+
+		ok(cvl_timeline_rewind(tl, &(struct cvl_error){ 0 }), &(struct cvl_error){ 0 });
+		for (size_t i = 0; i < cvl_timeline_streams(tl); i++)
+			cvl_timeline_pick(tl, i, &pick);
+		some = read_merged(tl);
+		for (size_t i = 0; i < whole.n; i++) {
+			const struct record *r = &whole.r[i];
+			const bool must = known[r->stream] && wanted(r, &pick, levels[r->stream]);
+			const bool is = k < some.n && some.r[k].time == r->time &&
+					some.r[k].stream == r->stream &&
+					some.r[k].kind == r->kind && some.r[k].value == r->value;
+
+			if (must && !is)
+				fail_msg("record %zu of %zu is missing", i, whole.n);
+			k += is;
+			if (r->kind == CVL_EDGE) {
+				levels[r->stream] = r->value;
+				known[r->stream] = true;
+			} else if (r->kind == CVL_GAP || r->kind == CVL_SLIP) {
+				known[r->stream] = false;
+			}
+		}
+		assert_int_equal(k, some.n);
+		fewer += some.n < whole.n;
+		free(whole.r);
+		free(some.r);
+		cvl_timeline_close(tl);
+	}
+	assert_true(fewer > 100);
+	free(all.r);
+	cvl_session_close(s);
+}
+
+/* What is unknown at the begin of a range is not said to be low. */
+static void unknown_levels_stay_unknown_where_a_range_begins(void **state)
+{
+	static const char *const lines[] = { "x", "y" };
+	const struct cvl_store_desc desc = { .clock = "c",
+					     .rate_hz = 1000000000,
+					     .lines = lines,
+					     .n_lines = 2,
+					     .lines_unknown = true };
+	const struct cvl_timeline_opts opts = { .has_from = true, .from = { 15 } };
+	struct cvl_timeline *tl;
+	struct cvl_session *s;
+	struct cvl_writer *w;
+	struct cvl_block block;
+	struct cvl_slice slice = { 0 };
+	struct cvl_error err;
+	char path[512];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/unknown", scratch);
+	ok(cvl_session_create(&s, path, &err), &err);
+	ok(cvl_session_add(s, &desc, &origin, &w, &err), &err);
+	ok(cvl_writer_edge_unknown(w, (struct cvl_tick){ 10 }, 1, 2, &err), &err);
+	ok(cvl_writer_edge_unknown(w, (struct cvl_tick){ 20 }, 0, 2, &err), &err);
+	ok(cvl_session_finish(s, w, (struct cvl_tick){ 30 }, &err), &err);
+	tl = open_timeline(s, &opts);
+	assert_int_equal(cvl_timeline_next(tl, &block, &err), 1);
+	assert_true(cvl_block_take(&block, &slice));
+	assert_int_equal(slice.batch->flags[slice.begin], CVL_STATE);
+	assert_int_equal(slice.batch->value[slice.begin], 1);
+	assert_int_equal(slice.batch->aux[slice.begin] & 3, 2);
+	cvl_timeline_close(tl);
+	cvl_session_close(s);
+}
+
 /* Also where the range begins between two packets, is empty, or has a gap before it. */
 static void levels_are_known_where_a_range_begins(void **state)
 {
@@ -705,6 +806,8 @@ int main(void)
 		cmocka_unit_test(merge_gives_every_record_once_in_order),
 		cmocka_unit_test(a_range_gives_what_filtering_by_hand_gives),
 		cmocka_unit_test(levels_are_known_where_a_range_begins),
+		cmocka_unit_test(a_range_of_some_lines_has_all_of_their_edges),
+		cmocka_unit_test(unknown_levels_stay_unknown_where_a_range_begins),
 		cmocka_unit_test(a_range_is_the_same_whatever_its_index_says),
 		cmocka_unit_test(packets_before_a_range_are_not_read),
 		cmocka_unit_test(nodes_are_chosen_by_glob),
