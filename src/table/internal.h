@@ -62,9 +62,9 @@ struct table_stream {
 	bool shown; /* its lines, channels or events may be of the table */
 	int32_t clock, node, kind, stream;
 	struct cvl_levels levels;
-	uint64_t lines; /* wanted */
-	int32_t *name;  /* of each line or channel; of each event class */
-	size_t n;       /* of these */
+	uint64_t lines;     /* wanted */
+	int32_t *name;      /* of each line or channel; of each event class */
+	size_t n, left_out; /* of these; not wanted */
 	struct cvl_pick pick;
 	bool *classes;
 	int64_t seq;
