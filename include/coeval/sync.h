@@ -48,6 +48,12 @@ struct cvl_pulse_rule {
 };
 
 /**
+ * Read `LINE:rise|fall:PERIOD[:+-ERROR[:max]]`, such as "PPS:rise:1s:+-300ns"; the line's own name
+ * may hold colons. CVL_E_USAGE.
+ */
+CVL_API int cvl_pulse_parse(struct cvl_pulse_rule *rule, const char *text, struct cvl_error *err);
+
+/**
  * Fixed delays of receivers, which no estimator can see: determined from one edge that is wired to
  * several observers.
  */

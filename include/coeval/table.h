@@ -128,6 +128,11 @@ CVL_API int cvl_table_open(struct cvl_table **t, struct cvl_session *session, co
  */
 CVL_API int cvl_table_attach(struct cvl_table **t, struct cvl_timeline *tl, const char *name,
 			     const struct cvl_table_opts *opts, struct cvl_error *err);
+/**
+ * Continue with @tl, which was opened again on the same session, since clocks were added: levels and
+ * dictionaries are kept.
+ */
+CVL_API int cvl_table_begin(struct cvl_table *t, struct cvl_timeline *tl, struct cvl_error *err);
 /** Add what @slice has to the rows that cvl_table_take() gives. */
 CVL_API int cvl_table_push(struct cvl_table *t, const struct cvl_slice *slice,
 			   struct cvl_error *err);

@@ -5,50 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Cut the last word off @text, after a colon; NULL: none. */
-static char *last_word(char *text)
-{
-	char *at = strrchr(text, ':');
-
-	if (at)
-		*at++ = '\0';
-	return at;
-}
-
-static bool is_edge(const char *text)
-{
-	return !strcmp(text, "rise") || !strcmp(text, "rising") || !strcmp(text, "fall") ||
-	       !strcmp(text, "falling");
-}
-
-/* LINE:rise:1s[:+-300ns[:max]]; the line's own name may hold colons. */
 static int take_pulse(const struct verb *verb, void *to, char *text)
 {
 	struct cvl_sync_opts *o = &((struct sync_options *)to)->opts;
-	struct cvl_pulse_rule *r = &o->pulse[o->n_pulse];
-	char *word = last_word(text), *edge;
-	bool good = word != NULL;
 
 	if (o->n_pulse == CVL_RULES_MAX)
 		return cli_usage(verb, "at most %d pulse rules", CVL_RULES_MAX);
-	*r = (struct cvl_pulse_rule){ .error_is_max = word && !strcmp(word, "max") };
-	if (r->error_is_max)
-		word = last_word(text);
-	if (word && !strncmp(word, "+-", 2)) {
-		good = !cvl_duration_parse(word + 2, &r->error_ns) && r->error_ns > 0;
-		word = last_word(text);
-	} else if (r->error_is_max) {
-		good = false;
-	}
-	edge = word ? last_word(text) : NULL;
-	if (!good || !edge || !*text || strlen(text) >= sizeof(r->line) || !is_edge(edge) ||
-	    cvl_duration_parse(word, &r->period_ns) || r->period_ns <= 0)
+	if (cvl_pulse_parse(&o->pulse[o->n_pulse], text, NULL))
 		return cli_usage(
 			verb,
 			"--pulse takes LINE:rise:PERIOD or LINE:fall:PERIOD, such as PPS:rise:1s, and "
 			"how far each clock's own source may be off: PPS:rise:1s:+-300ns");
-	snprintf(r->line, sizeof(r->line), "%s", text);
-	r->rising = edge[0] == 'r';
 	o->n_pulse++;
 	return 0;
 }

@@ -49,7 +49,8 @@ struct cvl_table {
 	struct cvl_names **names; /* of each column, or NULL */
 	size_t n, room;           /* rows */
 	uint64_t gaps, late;
-	struct table_stream *stream;   /* of each of the timeline */
+	struct table_stream *stream; /* of each of the timeline */
+	size_t n_streams;
 	char (*facts)[CVL_ERROR_TEXT]; /* values, once they were asked for */
 	void *own;                     /* the kind's */
 	/* of event_<class>: what the columns are called belongs to it */

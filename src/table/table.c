@@ -368,7 +368,18 @@ static int prepare_columns(struct cvl_table *t, struct cvl_error *err)
 	return 0;
 }
 
-static int prepare(struct cvl_table *t, struct cvl_error *err)
+static void forget_streams(struct cvl_table *t)
+{
+	for (size_t i = 0; i < t->n_streams; i++) {
+		free(t->stream[i].name);
+		free(t->stream[i].classes);
+	}
+	free(t->stream);
+	t->stream = NULL;
+	t->n_streams = 0;
+}
+
+static int prepare_streams(struct cvl_table *t, struct cvl_error *err)
 {
 	const size_t n = cvl_timeline_streams(t->tl);
 	bool chosen = false;
@@ -377,9 +388,7 @@ static int prepare(struct cvl_table *t, struct cvl_error *err)
 	t->stream = calloc(n + 1, sizeof(*t->stream));
 	if (!t->stream)
 		return cvl_no_memory(err);
-	if (t->kind->open)
-		rc = t->kind->open(t, err);
-	rc = rc ? rc : prepare_columns(t, err);
+	t->n_streams = n;
 	for (size_t i = 0; i < n && !rc && t->kind->slice; i++) {
 		rc = prepare_stream(t, i, err);
 		chosen = chosen || t->stream[i].n > t->stream[i].left_out;
@@ -389,6 +398,14 @@ static int prepare(struct cvl_table *t, struct cvl_error *err)
 				"%s: no name in table '%s' matches '%s'",
 				cvl_session_path(t->session), t->name, t->lines);
 	return rc;
+}
+
+static int prepare(struct cvl_table *t, struct cvl_error *err)
+{
+	int rc = t->kind->open ? t->kind->open(t, err) : 0;
+
+	rc = rc ? rc : prepare_columns(t, err);
+	return rc ? rc : prepare_streams(t, err);
 }
 
 int cvl_table_open(struct cvl_table **out, struct cvl_session *session, const char *name,
@@ -441,17 +458,34 @@ int cvl_table_attach(struct cvl_table **out, struct cvl_timeline *tl, const char
 	return rc;
 }
 
+int cvl_table_begin(struct cvl_table *t, struct cvl_timeline *tl, struct cvl_error *err)
+{
+	struct table_stream *old = t->stream;
+	const size_t n = t->n_streams;
+	int rc;
+
+	t->tl = tl;
+	t->session = cvl_timeline_session(tl);
+	rc = prepare_streams(t, err);
+	for (size_t i = 0; i < n; i++) {
+		if (!rc && i < t->n_streams) {
+			t->stream[i].levels = old[i].levels;
+			t->stream[i].seq = old[i].seq;
+		}
+		free(old[i].name);
+		free(old[i].classes);
+	}
+	free(old);
+	return rc;
+}
+
 void cvl_table_close(struct cvl_table *t)
 {
 	if (!t)
 		return;
 	if (t->kind && t->kind->free && t->own)
 		t->kind->free(t);
-	for (size_t i = 0; t->stream && t->tl && i < cvl_timeline_streams(t->tl); i++) {
-		free(t->stream[i].name);
-		free(t->stream[i].classes);
-	}
-	free(t->stream);
+	forget_streams(t);
 	for (size_t c = 0; c < t->n_columns; c++) {
 		if (t->fill) {
 			free(t->fill[c].cells.values);
