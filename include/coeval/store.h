@@ -30,6 +30,7 @@ enum cvl_store_type {
 	CVL_STORE_STRING,
 	CVL_STORE_U8, /* excess bits are cut off */
 	CVL_STORE_U32,
+	CVL_STORE_BYTES, /* any bytes: a packet, a payload */
 };
 
 struct cvl_store_field {
@@ -42,6 +43,10 @@ union cvl_store_value {
 	int64_t i;
 	double f;
 	const char *s; /* NULL is written as "" */
+	struct {
+		const void *at;
+		uint32_t n;
+	} bytes;
 };
 
 /** The disorder is to be found out. */

@@ -331,19 +331,21 @@ static PyObject *list_of_names(const struct cvl_names *names)
 	return list;
 }
 
-static PyObject *list_of_texts(const struct cvl_cells *c, size_t n)
+/* str, or bytes, or None */
+static PyObject *list_of_texts(const struct cvl_cells *c, size_t n, bool text)
 {
+	PyObject *(*make)(const char *, Py_ssize_t) = text ? PyUnicode_FromStringAndSize :
+							     PyBytes_FromStringAndSize;
 	const int32_t *at = c->values;
 	PyObject *list = PyList_New((Py_ssize_t)n);
 
 	for (size_t i = 0; list && i < n; i++) {
-		PyObject *text =
-			cvl_cells_null(c, i) ?
-				Py_NewRef(Py_None) :
-				PyUnicode_FromStringAndSize(c->bytes ? c->bytes + at[i] : "",
-							    at[i + 1] - at[i]);
+		PyObject *item = cvl_cells_null(c, i) ?
+					 Py_NewRef(Py_None) :
+					 make(c->bytes ? c->bytes + at[i] : "",
+					      at[i + 1] - at[i]);
 
-		if (!text || PyList_SetItem(list, (Py_ssize_t)i, text))
+		if (!item || PyList_SetItem(list, (Py_ssize_t)i, item))
 			Py_CLEAR(list);
 	}
 	return list;
@@ -399,8 +401,8 @@ static PyObject *column_object(enum cvl_column_type type, struct cvl_cells *c, s
 		cells = new_column(take_values(c), n, 4, 'i');
 		break;
 	default:
-		kind = "text";
-		cells = list_of_texts(c, n);
+		kind = type == CVL_COLUMN_TEXT ? "text" : "bytes";
+		cells = list_of_texts(c, n, type == CVL_COLUMN_TEXT);
 	}
 	if (!valid || !cells || !names) {
 		Py_XDECREF(valid);

@@ -50,7 +50,7 @@ int cvl_pulse_parse(struct cvl_pulse_rule *rule, const char *text, struct cvl_er
 
 	if (strlen(text) < sizeof(copy) && read_rule(rule, strcpy(copy, text)))
 		return 0;
-	return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-			"'%.100s' is no rule for pulses, such as PPS:rise:1s or PPS:fall:1s:+-300ns",
-			text);
+	return cvl_fail(
+		err, CVL_E_USAGE, CVL_NO_OFFSET,
+		"'%.100s' is no rule for pulses, such as PPS:rise:1s or PPS:fall:1s:+-300ns", text);
 }

@@ -21,7 +21,7 @@ enum { EVENT_TIME, EVENT_BOUND, EVENT_CLOCK, EVENT_NODE, EVENT_STREAM, EVENT_SEQ
 	[EVENT_NODE] = { "node", CVL_COLUMN_NAME, false, "" },                          \
 	[EVENT_STREAM] = { "stream", CVL_COLUMN_NAME, false, "" },                      \
 	[EVENT_SEQ] = { "seq", CVL_COLUMN_INT, false,                                   \
-			"order in the stream, counted from where reading began" }
+			"number of the row among those of its stream" }
 
 static const struct cvl_column common[] = { COMMON };
 
@@ -40,7 +40,7 @@ static void put_common(struct cvl_table *t, struct table_stream *s, const struct
 	table_codes(t, EVENT_CLOCK)[t->n] = s->clock;
 	table_codes(t, EVENT_NODE)[t->n] = s->node;
 	table_codes(t, EVENT_STREAM)[t->n] = s->stream;
-	table_ints(t, EVENT_SEQ)[t->n] = s->seq - 1;
+	table_ints(t, EVENT_SEQ)[t->n] = s->seq++;
 }
 
 static const char *text_of(struct cvl_out *o, size_t *n)
@@ -85,7 +85,6 @@ static int events_slice(struct cvl_table *t, const struct cvl_slice *sl, struct 
 
 		if (b->kind[i] != CVL_EVENT || b->cls[i] >= s->n)
 			continue;
-		s->seq++;
 		put_common(t, s, sl, i);
 		table_codes(t, EVENT_NAME)[t->n] = s->name[b->cls[i]];
 		o->n_kept = o->n = 0;
@@ -149,8 +148,22 @@ static void field_name(char out[NAME_MAX], enum cvl_scope scope, const char *nam
 	snprintf(out, NAME_MAX, "%s%.100s", prefix, name);
 }
 
+static bool is_list(const struct cvl_type *type)
+{
+	return type->kind == CVL_TYPE_ARRAY || type->kind == CVL_TYPE_SEQUENCE;
+}
+
+/* A list of octets in hexadecimal. */
+static bool is_bytes(const struct cvl_type *type)
+{
+	return is_list(type) && type->elem->kind == CVL_TYPE_INT && type->elem->size == 8 &&
+	       type->elem->base == 16 && !type->elem->is_signed && !type->elem->text;
+}
+
 static enum cvl_column_type type_of(const struct cvl_type *type)
 {
+	if (is_bytes(type))
+		return CVL_COLUMN_BYTES;
 	switch (type->kind) {
 	case CVL_TYPE_INT: return type->is_signed ? CVL_COLUMN_INT : CVL_COLUMN_UINT;
 	case CVL_TYPE_FLOAT: return CVL_COLUMN_DOUBLE;
@@ -314,6 +327,10 @@ static void on_value(void *ctx, const char *name, const struct cvl_value *v)
 
 	if (e->rc || (e->depth > 1 && !e->into))
 		return;
+	if (e->into && e->t->column[e->into].type == CVL_COLUMN_BYTES) {
+		cvl_out_char(&e->json, (char)v->u);
+		return;
+	}
 	if (e->into) {
 		json_key(e, name);
 		cvl_value_json(&e->json, v);
@@ -322,11 +339,6 @@ static void on_value(void *ctx, const char *name, const struct cvl_value *v)
 	c = column_of(e, name);
 	if (c && !e->field[c - EVENT_COMMON].set)
 		put_value(e, c, v);
-}
-
-static bool is_list(const struct cvl_type *type)
-{
-	return type->kind == CVL_TYPE_ARRAY || type->kind == CVL_TYPE_SEQUENCE;
 }
 
 static void on_begin(void *ctx, const char *name, const struct cvl_type *type, uint64_t n)
@@ -343,7 +355,8 @@ static void on_begin(void *ctx, const char *name, const struct cvl_type *type, u
 		e->json.n_kept = e->json.n = 0;
 	}
 	e->comma[e->depth < 63 ? e->depth : 63] = false;
-	cvl_out_char(&e->json, is_list(type) ? '[' : '{');
+	if (!e->into || e->t->column[e->into].type != CVL_COLUMN_BYTES)
+		cvl_out_char(&e->json, is_list(type) ? '[' : '{');
 }
 
 static void on_end(void *ctx, const struct cvl_type *type)
@@ -355,7 +368,8 @@ static void on_end(void *ctx, const struct cvl_type *type)
 	e->depth--;
 	if (!e->depth || !e->into)
 		return;
-	cvl_out_char(&e->json, is_list(type) ? ']' : '}');
+	if (e->t->column[e->into].type != CVL_COLUMN_BYTES)
+		cvl_out_char(&e->json, is_list(type) ? ']' : '}');
 	if (e->depth > 1)
 		return;
 	text = text_of(&e->json, &n);
@@ -385,8 +399,9 @@ static int put_rest(struct cvl_table *t, struct event *e, struct cvl_error *err)
 
 		if (e->field[k].set)
 			continue;
-		rc = t->column[c].type == CVL_COLUMN_TEXT ? table_text(t, c, NULL, 0, err) :
-							    table_null(t, c, err);
+		rc = t->column[c].type == CVL_COLUMN_TEXT || t->column[c].type == CVL_COLUMN_BYTES ?
+			     table_text(t, c, NULL, 0, err) :
+			     table_null(t, c, err);
 	}
 	return rc;
 }
@@ -405,10 +420,7 @@ static int event_slice(struct cvl_table *t, const struct cvl_slice *sl, struct c
 	for (size_t i = sl->begin; i < sl->end; i++) {
 		int rc;
 
-		if (b->kind[i] != CVL_EVENT)
-			continue;
-		s->seq++;
-		if (b->cls[i] >= s->n || !s->classes[b->cls[i]])
+		if (b->kind[i] != CVL_EVENT || b->cls[i] >= s->n || !s->classes[b->cls[i]])
 			continue;
 		put_common(t, s, sl, i);
 		for (size_t k = 0; k < e->n; k++)

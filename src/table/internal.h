@@ -129,7 +129,7 @@ static inline uint8_t *table_bools(const struct cvl_table *t, size_t c)
 /** Cell @column of row t->n is NULL. Only of columns that are marked. */
 int table_null(struct cvl_table *t, size_t column, struct cvl_error *err);
 
-/** The text of row t->n, of which there is one for each row; @text NULL: NULL. */
+/** The text or bytes of row t->n, of which there are some for each row; @text NULL: NULL. */
 int table_text(struct cvl_table *t, size_t column, const char *text, size_t n,
 	       struct cvl_error *err);
 

@@ -32,6 +32,11 @@ static size_t cell_size(enum cvl_column_type type)
 	}
 }
 
+static bool is_text(const struct cvl_column *c)
+{
+	return c->type == CVL_COLUMN_TEXT || c->type == CVL_COLUMN_BYTES;
+}
+
 /* ---- filling ---- */
 
 int table_room(struct cvl_table *t, size_t more, struct cvl_error *err)
@@ -107,10 +112,14 @@ int table_text(struct cvl_table *t, size_t column, const char *text, size_t n,
 		f->cells.bytes = grown;
 		f->bytes_room = room;
 	}
-	if (text)
+	if (text && t->column[column].type == CVL_COLUMN_BYTES) {
+		memcpy(f->cells.bytes + f->bytes, text, n);
+		f->bytes += n;
+	} else if (text) {
 		f->bytes += table_utf8(f->cells.bytes + f->bytes, text, n);
-	else if (!mark_null(&f->cells, t->room, t->n))
+	} else if (!mark_null(&f->cells, t->room, t->n)) {
 		return cvl_no_memory(err);
+	}
 	offset[t->n + 1] = (int32_t)f->bytes;
 	return 0;
 }
@@ -132,7 +141,7 @@ static bool find_nulls(const struct cvl_column *c, struct cvl_cells *cells, size
 {
 	const size_t size = cell_size(c->type);
 
-	if (!c->nullable || c->type == CVL_COLUMN_TEXT || c->type == CVL_COLUMN_BYTES)
+	if (!c->nullable || is_text(c))
 		return true;
 	for (size_t i = 0; i < n; i++) {
 		if (!is_null(c, cells, i))
@@ -163,7 +172,7 @@ struct cvl_rows *cvl_table_take(struct cvl_table *t)
 		rows->column[c] = t->fill[c].cells;
 		rows->column[c].names = t->names[c];
 		t->fill[c] = (struct filling){ 0 };
-		if (!table_wants(t, c) && t->column[c].type != CVL_COLUMN_TEXT)
+		if (!table_wants(t, c) && !is_text(&t->column[c]))
 			memset(rows->column[c].values, 0, t->n * cell_size(t->column[c].type));
 		else if (!(t->kind->marked && c >= t->kind->marked) &&
 			 !find_nulls(&t->column[c], &rows->column[c], t->n)) {

@@ -29,8 +29,8 @@ def _ns(seconds):
 class Column:
     """Cells of a table's column.
 
-    `kind` is int, uint, float, bool, name or text; `values` a buffer of them, of names their numbers in `names`, of text a
-    list. `valid`, a buffer of bools, tells which cells are there; None: all are.
+    `kind` is int, uint, float, bool, name, text or bytes; `values` a buffer of them, of names their numbers in `names`, of
+    text and bytes a list. `valid`, a buffer of bools, tells which cells are there; None: all are.
     """
 
     __slots__ = ("kind", "values", "valid", "names")
@@ -43,7 +43,7 @@ class Column:
 
     def to_list(self):
         """The cells as Python objects; None for those that are missing."""
-        if self.kind == "text":
+        if self.kind in ("text", "bytes"):
             return list(self.values)
         cells = memoryview(self.values).tolist()
         if self.kind == "name":
@@ -60,7 +60,7 @@ class Column:
         """
         import numpy as np
 
-        if self.kind == "text":
+        if self.kind in ("text", "bytes"):
             return np.array(self.values, dtype=object)
         cells = np.asarray(self.values)
         if self.valid is None:
@@ -79,7 +79,7 @@ class Column:
         import numpy as np
         import pandas as pd
 
-        if self.kind == "text":
+        if self.kind in ("text", "bytes"):
             return np.array(self.values, dtype=object)
         cells = np.asarray(self.values)
         if self.kind == "name":

@@ -83,6 +83,21 @@ struct cvl_writer {
 
 /* ---- metadata ---- */
 
+/* A field of a declared class. Of bytes, their number comes before them. */
+static void put_field(FILE *f, const struct cvl_store_field *field)
+{
+	static const char *const types[] = { "uint64_t", "int64_t", "double",
+					     "string",   "uint8_t", "uint32_t" };
+
+	if (field->type == CVL_STORE_BYTES)
+		fprintf(f,
+			"\t\tuint32_t _%s_length;\n"
+			"\t\tinteger { size = 8; align = 8; signed = false; base = 16; } _%s[_%s_length];\n",
+			field->name, field->name, field->name);
+	else
+		fprintf(f, "\t\t%s _%s;\n", types[field->type], field->name);
+}
+
 static void put_event(FILE *f, unsigned id, const char *name, const char *fields)
 {
 	tsdl_put_event(f, 0, id, name);
@@ -142,14 +157,12 @@ static void put_metadata(const struct cvl_writer *w, FILE *f)
 	put_event(f, WIRE_END, "end", "\t\tuint64_t id;\n\t\tstring name;\n");
 	put_event(f, WIRE_SLIP, "slip", "\t\tuint64_t from_tick;\n\t\tuint64_t half_width;\n");
 	for (size_t i = 0; i < w->n_classes; i++) {
-		static const char *const types[] = { "uint64_t", "int64_t", "double",
-						     "string",   "uint8_t", "uint32_t" };
 		const struct user_class *c = &w->class[i];
 
 		tsdl_put_event(f, 0, (uint32_t)(WIRE_USER + i), c->name);
 		fputs("\tfields := struct {\n", f);
 		for (size_t k = 0; k < c->n; k++)
-			fprintf(f, "\t\t%s _%s;\n", types[c->field[k].type], c->field[k].name);
+			put_field(f, &c->field[k]);
 		fputs("\t};\n};\n\n", f);
 	}
 }
@@ -858,6 +871,11 @@ int cvl_writer_slip(struct cvl_writer *w, struct cvl_tick from, struct cvl_tick 
 	return 0;
 }
 
+static bool is_number(enum cvl_store_type type)
+{
+	return type != CVL_STORE_STRING && type != CVL_STORE_BYTES;
+}
+
 /* Bytes of a number. */
 static unsigned field_bytes(enum cvl_store_type type)
 {
@@ -900,8 +918,8 @@ int cvl_writer_rows(struct cvl_writer *w, int event_class, const struct cvl_stor
 	size_t bytes = 0;
 
 	for (size_t i = 0; i < c->n; i++)
-		bytes += c->field[i].type == CVL_STORE_STRING ? CVL_STORE_ROW + 1 :
-								field_bytes(c->field[i].type);
+		bytes += is_number(c->field[i].type) ? field_bytes(c->field[i].type) :
+						       CVL_STORE_ROW + 1;
 	if (bytes > CVL_STORE_ROW)
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
 				"%s: the fields of '%s' do not fit in a row", w->dir, c->name);
@@ -925,7 +943,8 @@ int cvl_writer_event(struct cvl_writer *w, struct cvl_tick tick, int event_class
 	for (size_t i = 0; i < c->n; i++)
 		need += c->field[i].type == CVL_STORE_STRING ?
 				(values[i].s ? strlen(values[i].s) : 0) + 1 :
-				8;
+			c->field[i].type == CVL_STORE_BYTES ? 4 + (size_t)values[i].bytes.n :
+							      8;
 	if (need > RECORD_BYTES - 64)
 		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET,
 				"%s: event '%s' of %zu bytes is too long", w->dir, c->name, need);
@@ -934,13 +953,22 @@ int cvl_writer_event(struct cvl_writer *w, struct cvl_tick tick, int event_class
 		return rc;
 	for (size_t i = 0; i < c->n; i++) {
 		const char *s = values[i].s ? values[i].s : "";
+		size_t n;
 
-		if (c->field[i].type != CVL_STORE_STRING) {
+		if (is_number(c->field[i].type)) {
 			put_uint(w, values[i].u, field_bytes(c->field[i].type));
 			continue;
 		}
-		memcpy(w->buf + w->n, s, strlen(s) + 1);
-		w->n += strlen(s) + 1;
+		if (c->field[i].type == CVL_STORE_BYTES) {
+			s = values[i].bytes.at;
+			n = values[i].bytes.n;
+			put_uint(w, n, 4);
+		} else {
+			n = strlen(s) + 1;
+		}
+		if (n)
+			memcpy(w->buf + w->n, s, n);
+		w->n += n;
 	}
 	return 0;
 }
