@@ -113,6 +113,13 @@ $(addprefix run-,$(fuzz_targets)): run-%:
 firmware: ## build/firmware: what runs on the sync node; BOARD=nucleo, ID=2, SLOT=2/4, INTERVAL_MS=500
 	@ID=$(ID) SLOT=$(SLOT) INTERVAL_MS=$(INTERVAL_MS) firmware/build syncnode build/firmware/syncnode $(or $(BOARD),blackpill) || [ $$? -eq 77 ]
 
+.PHONY: wheel
+wheel: build ## build/wheel: the Python package, for 3.11 and later, with the libraries in it
+	@rm -rf build/wheel build/wheel-source
+	@cp -r python build/wheel-source
+	@cd build/wheel-source && COEVAL_BUILD=$(CURDIR)/build/release COEVAL_SOURCE=$(CURDIR) /usr/bin/python3 setup.py -q bdist_wheel -d $(CURDIR)/build/wheel
+	@ls build/wheel
+
 .PHONY: install
 install: ## install to PREFIX (/usr/local), under DESTDIR if given
 	@$(deps)

@@ -9,6 +9,7 @@ from setuptools import Extension, setup
 from wheel.bdist_wheel import bdist_wheel
 
 here = pathlib.Path(__file__).resolve().parent
+top = pathlib.Path(os.environ.get("COEVAL_SOURCE", here.parent))
 
 
 def pkg_config(*words):
@@ -16,7 +17,7 @@ def pkg_config(*words):
 
 
 def version():
-    listed = here.parent / "CMakeLists.txt"
+    listed = top / "CMakeLists.txt"
     if listed.exists():
         return re.search(r"project\(coeval VERSION ([0-9.]+)", listed.read_text())[1]
     return pkg_config("--modversion", "coeval")[0]
@@ -24,7 +25,7 @@ def version():
 
 if "COEVAL_BUILD" in os.environ:
     build = (here / os.environ["COEVAL_BUILD"]).resolve()
-    include = [f"-I{here.parent / 'include'}"]
+    include = [f"-I{top / 'include'}"]
     # the libraries' own objects, so that the package needs no other file of this project
     link = [str(build / "libcoeval-sim-inside.a"), str(build / "libcoeval-inside.a")]
     modules = "jansson yaml-0.1 libzip nettle hogweed zlib"

@@ -374,43 +374,34 @@ static void *take_values(struct cvl_cells *c)
 	return values;
 }
 
+static const struct {
+	const char *name;
+	size_t size;
+	char format;
+} kinds[] = {
+	[CVL_COLUMN_INT] = { "int", 8, 'q' },      [CVL_COLUMN_UINT] = { "uint", 8, 'Q' },
+	[CVL_COLUMN_DOUBLE] = { "float", 8, 'd' }, [CVL_COLUMN_BOOL] = { "bool", 1, '?' },
+	[CVL_COLUMN_NAME] = { "name", 4, 'i' },    [CVL_COLUMN_TEXT] = { "text", 0, 0 },
+	[CVL_COLUMN_BYTES] = { "bytes", 0, 0 },
+};
+
 /* (kind, cells, valid or None, names or None) */
 static PyObject *column_object(enum cvl_column_type type, struct cvl_cells *c, size_t n)
 {
-	PyObject *valid = valid_of(c, n), *cells = NULL, *names = Py_NewRef(Py_None);
-	const char *kind = "int";
+	PyObject *valid = valid_of(c, n), *cells, *names;
 
-	switch (type) {
-	case CVL_COLUMN_INT: cells = new_column(take_values(c), n, 8, 'q'); break;
-	case CVL_COLUMN_UINT:
-		kind = "uint";
-		cells = new_column(take_values(c), n, 8, 'Q');
-		break;
-	case CVL_COLUMN_DOUBLE:
-		kind = "float";
-		cells = new_column(take_values(c), n, 8, 'd');
-		break;
-	case CVL_COLUMN_BOOL:
-		kind = "bool";
-		cells = new_column(take_values(c), n, 1, '?');
-		break;
-	case CVL_COLUMN_NAME:
-		kind = "name";
-		Py_DECREF(names);
-		names = list_of_names(c->names);
-		cells = new_column(take_values(c), n, 4, 'i');
-		break;
-	default:
-		kind = type == CVL_COLUMN_TEXT ? "text" : "bytes";
+	if (kinds[type].size)
+		cells = new_column(take_values(c), n, kinds[type].size, kinds[type].format);
+	else
 		cells = list_of_texts(c, n, type == CVL_COLUMN_TEXT);
-	}
+	names = type == CVL_COLUMN_NAME ? list_of_names(c->names) : Py_NewRef(Py_None);
 	if (!valid || !cells || !names) {
 		Py_XDECREF(valid);
 		Py_XDECREF(cells);
 		Py_XDECREF(names);
 		return NULL;
 	}
-	return Py_BuildValue("(sNNN)", kind, cells, valid, names);
+	return Py_BuildValue("(sNNN)", kinds[type].name, cells, valid, names);
 }
 
 /* {name: column}; frees @rows */
@@ -671,7 +662,7 @@ static PyObject *table_read(PyObject *self, PyObject *nothing)
 	return result;
 }
 
-/* Its columns, without rows: [(name, may be NULL, what)] */
+/* Its columns, without rows: [(name, kind, may be NULL, what)] */
 static PyObject *table_columns(PyObject *self, PyObject *nothing)
 {
 	PyObject *list = PyList_New(0);
@@ -689,8 +680,8 @@ static PyObject *table_columns(PyObject *self, PyObject *nothing)
 	else
 		c = cvl_table_columns(t, &n);
 	for (size_t i = 0; list && i < n; i++) {
-		PyObject *item = Py_BuildValue("(sOs)", c[i].name, c[i].nullable ? Py_True : Py_False,
-					       c[i].what);
+		PyObject *item = Py_BuildValue("(ssOs)", c[i].name, kinds[c[i].type].name,
+					       c[i].nullable ? Py_True : Py_False, c[i].what);
 
 		if (!item || PyList_Append(list, item))
 			Py_CLEAR(list);

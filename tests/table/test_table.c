@@ -62,18 +62,12 @@ static size_t column(const struct cvl_table *t, const char *name)
 /* A world with losses, a reset, late records, messages and pulses, synchronised. */
 static struct cvl_session *world(const char *name, uint64_t seed)
 {
-	static const char text[] =
-		"name: tables\nduration: 20s\n"
-		"clocks:\n  - { name: n, count: 4, rate: 8 MHz, start: 100ms, disorder: 20us, oscillator: { offset_sd_ppm: 20 } }\n"
-		"beacons:\n  - { id: 1, period: 1s, receiver: { normal_ns: 300 } }\n"
-		"programs:\n  - { kind: tdma, period: 500ms }\n"
-		"faults:\n  - { kind: no_records, who: n1, at: 5s, for: 200ms }\n  - { kind: reset, who: n2, at: 9s, for: 100ms }\n";
 	const struct cvl_sync_opts opts = { 0 };
 	struct cvl_session *s;
 	struct cvl_sync *sync;
 	struct cvl_sim *sim;
 
-	ok(cvl_sim_parse(&sim, text, strlen(text), name, &err));
+	ok(cvl_sim_load(&sim, COEVAL_SOURCE_DIR "/tests/table/world.yaml", &err));
 	cvl_sim_seed(sim, seed);
 	ok(cvl_sim_run(sim, path_of(name), NULL, &err));
 	cvl_sim_free(sim);

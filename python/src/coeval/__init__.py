@@ -141,7 +141,7 @@ class Table(_coeval.Table):
     def rows(self):
         """All rows."""
         columns, facts, gaps, late = self.read()
-        return Rows(columns, facts, gaps, late, {name for name, nullable, _ in self.describe() if nullable})
+        return Rows(columns, facts, gaps, late, {name for name, _, nullable, _ in self.describe() if nullable})
 
     def to_pandas(self, missing="null"):
         """All rows as a pandas DataFrame: see Rows.to_pandas()."""
@@ -155,12 +155,9 @@ class Table(_coeval.Table):
         """All rows as {name: list}."""
         return self.rows().to_dict()
 
-    def __len__(self):
-        return len(self.rows())
-
     def columns(self):
         """{name: what it is}"""
-        return {name: what for name, _, what in self.describe()}
+        return {name: what for name, _, _, what in self.describe()}
 
 
 class Verdict:
