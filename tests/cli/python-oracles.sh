@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: MIT
+# room: table; full
+# What others read of a table: pandas, polars, pyarrow and DuckDB, with the wheel installed in a virtual environment.
+source "$SRC/tests/python.bash"
+wheels numpy pandas polars pyarrow duckdb mypy
+coeval sim "$SRC/tests/table/world.yaml" -o s >/dev/null
+coeval sync s >/dev/null
+"$python" "$SRC/tests/table/oracles.py" s
+(cd "$SRC/python/src" && "$python" -m mypy.stubtest coeval --ignore-missing-stub --mypy-config-file /dev/null 2>&1 | grep -v "^Success" || true) |
+	grep -v "_coeval" | grep "^error" || echo "stubs as the package"
+
+# The wheel alone, as somebody else would install it.
+"$python" -c "import setuptools, wheel" 2>/dev/null || "$python" -m pip install -q "setuptools<80" wheel >pip.log 2>&1 || skip "pip cannot install setuptools"
+cp -r "$SRC/python" source
+(cd source && COEVAL_BUILD=$build COEVAL_SOURCE=$SRC "$python" setup.py -q bdist_wheel -d ../wheel) >wheel.log 2>&1 || tail -n 5 wheel.log
+"$python" -m venv fresh >/dev/null && fresh/bin/python -m pip install -q --no-index --no-deps wheel/*.whl >/dev/null 2>&1
+env -u PYTHONPATH fresh/bin/python "$SRC/tests/table/python.py" s
