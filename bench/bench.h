@@ -39,7 +39,7 @@ struct bench_group {
 
 extern const struct bench_group bench_core, bench_clocks, bench_papers, bench_grace, bench_swo,
 	bench_check, bench_tracelab, bench_calls, bench_tracer, bench_ett, bench_long, bench_truth,
-	bench_live, bench_view, bench_collect;
+	bench_live, bench_view, bench_collect, bench_doors;
 
 /* ---- rows ---- */
 

@@ -15,10 +15,9 @@
 #include "longrun.h"
 
 static const struct bench_group *const groups[] = {
-	&bench_core,  &bench_clocks,   &bench_papers, &bench_grace,
-	&bench_swo,   &bench_check,    &bench_calls,  &bench_live,
-	&bench_view,  &bench_tracelab, &bench_tracer, &bench_ett,
-	&bench_truth, &bench_collect,  &bench_long,   NULL
+	&bench_core,  &bench_clocks,  &bench_papers, &bench_grace,    &bench_swo,    &bench_check,
+	&bench_calls, &bench_live,    &bench_view,   &bench_tracelab, &bench_tracer, &bench_ett,
+	&bench_truth, &bench_collect, &bench_doors,  &bench_long,     NULL
 };
 
 /* The only thing that a signal handler can reach. */

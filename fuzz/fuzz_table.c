@@ -35,7 +35,8 @@ static void check_column(const struct cvl_column *c, const struct cvl_cells *cel
 		if (c->type == CVL_COLUMN_NAME && !null &&
 		    (at[i] < 0 || (size_t)at[i] >= cvl_names_count(cells->names)))
 			abort();
-		if ((c->type == CVL_COLUMN_TEXT || c->type == CVL_COLUMN_BYTES) && at[i + 1] < at[i])
+		if ((c->type == CVL_COLUMN_TEXT || c->type == CVL_COLUMN_BYTES) &&
+		    at[i + 1] < at[i])
 			abort();
 		if (c->type == CVL_COLUMN_BOOL && ((uint8_t *)cells->values)[i] > 1)
 			abort();
