@@ -32,7 +32,8 @@ def by_bt2():
     n = 0
     for message in bt2.TraceCollectionMessageIterator(os.path.join(path, "traces", sorted(os.listdir(os.path.join(path, "traces")))[0])):
         if type(message) is bt2._EventMessageConst:
-            message.default_clock_snapshot.ns_from_origin, message.event.name, int(message.event.payload_field["levels"])
+            if message.event.name == "edge":
+                message.default_clock_snapshot.ns_from_origin, int(message.event.payload_field["levels"])
             n += 1
     return n
 
