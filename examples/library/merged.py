@@ -25,7 +25,8 @@ class Run(Structure):  # struct cvl_run, coeval/timeline.h
 
 
 class Part(Structure):  # struct cvl_part
-    _fields_ = [("clock", c_size_t), ("batch", POINTER(Batch)), ("time", POINTER(c_int64))]
+    _fields_ = [("clock", c_size_t), ("batch", POINTER(Batch)), ("time", POINTER(c_int64)),
+                ("bound", POINTER(c_int64))]
 
 
 class Block(Structure):  # struct cvl_block
@@ -35,7 +36,8 @@ class Block(Structure):  # struct cvl_block
 
 class Slice(Structure):  # struct cvl_slice
     _fields_ = [("clock", c_size_t), ("stream", c_size_t), ("batch", POINTER(Batch)),
-                ("time", POINTER(c_int64)), ("begin", c_size_t), ("end", c_size_t)]
+                ("time", POINTER(c_int64)), ("begin", c_size_t), ("end", c_size_t),
+                ("bound", POINTER(c_int64))]
 
 
 class Clock(Structure):  # struct cvl_clock, coeval/session.h: its beginning
@@ -78,10 +80,10 @@ def records(path):
         while call(lib.cvl_timeline_next, timeline, byref(block)):
             for run in block.run[:block.n]:
                 part = block.part[run.stream]
-                piece = Slice(part.clock, run.stream, part.batch, part.time, run.begin, run.end)
+                piece = Slice(part.clock, run.stream, part.batch, part.time, run.begin, run.end, part.bound)
                 node = lib.cvl_session_clock(session, part.clock).contents.node.decode()
                 batch = part.batch.contents
-                for i in range(run.begin, run.end):
+                for i in range(run.begin, run.end, part.bound):
                     if not batch.flags[i] & STATE:
                         bound = lib.cvl_timeline_bound(timeline, byref(piece), i)
                         yield (part.time[i], None if bound == UNKNOWN else bound, node,

@@ -50,6 +50,7 @@ struct cvl_column {
 /** A dictionary: texts that are given once. Grows, and never changes what it has. */
 struct cvl_names;
 
+/** How many names it has. */
 CVL_API size_t cvl_names_count(const struct cvl_names *names);
 /** Name @i, UTF-8; valid until the dictionary grows, or is freed with its table. */
 CVL_API const char *cvl_names_at(const struct cvl_names *names, size_t i);
@@ -142,6 +143,7 @@ CVL_API struct cvl_rows *cvl_table_take(struct cvl_table *t);
 /** NULL is allowed. */
 CVL_API void cvl_table_close(struct cvl_table *t);
 
+/** Its name, as it was opened. */
 CVL_API const char *cvl_table_name(const struct cvl_table *t);
 /** Its columns; they belong to the table. */
 CVL_API const struct cvl_column *cvl_table_columns(const struct cvl_table *t, size_t *n);

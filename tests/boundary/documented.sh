@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Each public header is guarded, says what it is for, and has a comment in front of each function, or of a group without empty lines.
-# Public names begin with cvl_ or CVL_.
+# Public names begin with cvl_ or CVL_, but for those that a specification gives.
 set -euo pipefail
 
 status=0
@@ -13,7 +13,7 @@ for header in *.h; do
 		/^[ \t]*$/ { documented = 0 }
 		/\*\/[ \t]*$/ { documented = 1 }
 		/^CVL_API/ && !documented { print header ":" NR ": no comment in front of: " $0; bad = 1 }
-		/^(#define|struct|enum|union|typedef)[ \t]/ && $2 != "{" && $2 !~ /^(cvl_|CVL_|COEVAL_)/ { print header ":" NR ": not a cvl_ name: " $0; bad = 1 }
+		/^(#define|struct|enum|union|typedef)[ \t]/ && $2 != "{" && $2 !~ /^(cvl_|CVL_|COEVAL_)/ && !(header == "arrow.h" && $2 ~ /^(Arrow|ARROW_)/) { print header ":" NR ": not a cvl_ name: " $0; bad = 1 }
 		END { exit bad }' "$header" || status=1
 done
 exit $status
