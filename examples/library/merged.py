@@ -83,7 +83,7 @@ def records(path):
                 piece = Slice(part.clock, run.stream, part.batch, part.time, run.begin, run.end, part.bound)
                 node = lib.cvl_session_clock(session, part.clock).contents.node.decode()
                 batch = part.batch.contents
-                for i in range(run.begin, run.end, part.bound):
+                for i in range(run.begin, run.end):
                     if not batch.flags[i] & STATE:
                         bound = lib.cvl_timeline_bound(timeline, byref(piece), i)
                         yield (part.time[i], None if bound == UNKNOWN else bound, node,
