@@ -113,6 +113,10 @@ $(addprefix run-,$(fuzz_targets)): run-%:
 firmware: ## build/firmware: what runs on the sync node; BOARD=nucleo, ID=2, SLOT=2/4, INTERVAL_MS=500
 	@ID=$(ID) SLOT=$(SLOT) INTERVAL_MS=$(INTERVAL_MS) firmware/build syncnode build/firmware/syncnode $(or $(BOARD),blackpill) || [ $$? -eq 77 ]
 
+.PHONY: site
+site: ## build/site: README and docs as web pages
+	@scripts/site build/site && echo build/site/index.html
+
 .PHONY: wheel
 wheel: build ## build/wheel: the Python package, for 3.11 and later, with the libraries in it
 	@rm -rf build/wheel build/wheel-source
