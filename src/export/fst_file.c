@@ -290,6 +290,23 @@ void fst_var(struct fst *f, enum fst_type type, const char *name)
 		f->var[f->n_vars++] = v;
 }
 
+/* Readers leave out the values at the begin of a block whose first time is its begin. */
+static void put_first(struct fst *f)
+{
+	double v;
+
+	for (unsigned i = 0; i < f->n_vars && f->begun; i++) {
+		const uint8_t *now = f->now.p + f->var[i].value;
+
+		if (f->var[i].type == FST_BIT)
+			fst_bit(f, i, (char)*now);
+		if (f->var[i].type != FST_REAL)
+			continue;
+		memcpy(&v, now, sizeof(v));
+		fst_real(f, i, v);
+	}
+}
+
 void fst_begin(struct fst *f)
 {
 	z_stream gzip = { 0 };
@@ -317,6 +334,7 @@ void fst_begin(struct fst *f)
 	free_bytes(&f->geometry);
 	f->begun = !f->out.error;
 	fst_time(f, 0);
+	put_first(f);
 }
 
 /* ---- changes ---- */

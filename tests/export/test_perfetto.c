@@ -20,6 +20,7 @@
 
 #define LINES 4096
 #define TRACKS 64
+#define TEXTS 2100
 
 static void ok(int rc, const struct cvl_error *err)
 {
@@ -79,7 +80,7 @@ static bool next(struct bytes *b, struct field *f)
 static char line[LINES][400];
 static size_t lines;
 static char track[TRACKS][100];
-static char interned[30][TRACKS][100]; /* by field and number */
+static char interned[30][TEXTS][100]; /* by field and number */
 static uint64_t now;
 
 static const char *text(struct bytes b)
@@ -165,7 +166,7 @@ static void read_names(struct bytes b)
 			iid = g.number == 1 ? g.value : iid;
 			called = g.number == 2 ? g.b : called;
 		}
-		assert_in_range(iid, 1, TRACKS - 1);
+		assert_in_range(iid, 1, TEXTS - 1);
 		assert_string_equal(interned[f.number][iid], "");
 		snprintf(interned[f.number][iid], sizeof(**interned), "%s", text(called));
 	}
@@ -455,6 +456,30 @@ static void fields_beyond_the_room_are_counted(void **state)
 	       "/n1/events instant tick @2 bound_ns=unknown a=\xef\xbf\xbd b= c=3");
 }
 
+static void texts_beyond_the_room_are_written_in_full(void **state)
+{
+	static const struct cvl_store_field fields[] = { { "a", CVL_STORE_STRING } };
+	char value[20], want[100];
+	int class;
+
+	(void)state;
+	begin_session("texts", 0);
+	class = declare("tick", fields, 1);
+	for (unsigned i = 0; i < 3000; i++) {
+		snprintf(value, sizeof(value), "value %u", i / 2);
+		put(i, class, (union cvl_store_value[]){ { .s = i % 2 ? value : value + 6 } });
+	}
+	end_session();
+	assert_int_equal(lines, 3000);
+	for (unsigned i = 0; i < lines; i++) {
+		snprintf(want, sizeof(want), "/n1/events instant tick @%u bound_ns=unknown a=%s%u",
+			 i, i % 2 ? "value " : "", i / 2);
+		assert_string_equal(line[i], want);
+	}
+	assert_string_not_equal(interned[29][2048], "");
+	assert_string_equal(interned[29][2049], "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -464,6 +489,7 @@ int main(void)
 		cmocka_unit_test(gaps_are_slices_and_end_what_was_high),
 		cmocka_unit_test(times_below_zero_are_moved_and_that_is_told),
 		cmocka_unit_test(fields_beyond_the_room_are_counted),
+		cmocka_unit_test(texts_beyond_the_room_are_written_in_full),
 	};
 
 	return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
