@@ -76,7 +76,7 @@ static bool room(struct fst *f, struct bytes *b, size_t n)
 
 static void put(struct fst *f, struct bytes *b, const void *p, size_t n)
 {
-	if (!room(f, b, n))
+	if (!n || !room(f, b, n))
 		return;
 	memcpy(b->p + b->n, p, n);
 	b->n += n;
@@ -145,7 +145,8 @@ static size_t squeeze(struct fst *f, struct bytes *b, const struct bytes *from)
 
 static void write_bytes(struct fst *f, const struct bytes *b)
 {
-	cvl_out_bytes(&f->out, (const char *)b->p, b->n);
+	if (b->n)
+		cvl_out_bytes(&f->out, (const char *)b->p, b->n);
 }
 
 static void write_u64(struct fst *f, uint64_t v)
@@ -400,7 +401,8 @@ static void end_section(struct fst *f)
 	write_u64(f, f->end);
 	write_u64(f, uncompressed);
 	write_bytes(f, b);
-	memcpy(f->first.p, f->now.p, f->now.n);
+	f->first.n = 0;
+	put(f, &f->first, f->now.p, f->now.n);
 	f->sections++;
 	f->times.n = f->n_times = 0;
 	f->pending = 0;
@@ -408,7 +410,7 @@ static void end_section(struct fst *f)
 
 void fst_time(struct fst *f, uint64_t t)
 {
-	if (!f->begun)
+	if (!f->begun || ((f->sections || f->n_times) && t <= f->end))
 		return;
 	if (f->pending >= SECTION_BYTES)
 		end_section(f);
@@ -421,55 +423,70 @@ void fst_time(struct fst *f, uint64_t t)
 	f->end = t;
 }
 
-/* How many times ago the last change of @v was, from here on 0. */
-static inline uint64_t steps(const struct fst *f, struct var *v)
+/*
+ * Begin a change of @v. Returns how many times ago its last one was. What would fill the memory at
+ * one time goes on a ns later.
+ */
+static inline uint64_t steps(struct fst *f, struct var *v)
 {
-	uint32_t now = f->n_times - 1, d = now - v->last;
+	uint32_t last;
 
-	v->last = now;
-	return d;
+	if (f->pending >= 4 * SECTION_BYTES)
+		fst_time(f, f->end + 1);
+	last = v->last;
+	v->last = f->n_times - 1;
+	return v->last - last;
 }
 
 void fst_bit(struct fst *f, unsigned var, char level)
 {
 	struct var *v = &f->var[var];
-	size_t before = v->changes.n;
 	uint64_t d;
+	size_t n;
 
 	if (f->out.error)
 		return;
-	f->now.p[v->value] = (uint8_t)level;
-	if (!f->begun)
+	if (!f->begun) {
+		f->now.p[v->value] = (uint8_t)level;
 		return;
+	}
 	d = steps(f, v);
+	n = v->changes.n;
+	f->now.p[v->value] = (uint8_t)level;
 	put_varint(f, &v->changes, level == 'x' ? d << 4 | 1 : d << 2 | (level == '1') << 1);
-	f->pending += v->changes.n - before;
+	f->pending += v->changes.n - n;
 }
 
 void fst_real(struct fst *f, unsigned var, double value)
 {
 	struct var *v = &f->var[var];
-	size_t before = v->changes.n;
+	uint64_t d;
+	size_t n;
 
 	if (f->out.error)
 		return;
+	d = steps(f, v);
+	n = v->changes.n;
 	memcpy(f->now.p + v->value, &value, sizeof(value));
-	put_varint(f, &v->changes, steps(f, v) << 1 | 1);
+	put_varint(f, &v->changes, d << 1 | 1);
 	put(f, &v->changes, &value, sizeof(value));
-	f->pending += v->changes.n - before;
+	f->pending += v->changes.n - n;
 }
 
-void fst_text(struct fst *f, unsigned var, const char *s, size_t n)
+void fst_text(struct fst *f, unsigned var, const char *s, size_t len)
 {
 	struct var *v = &f->var[var];
-	size_t before = v->changes.n;
+	uint64_t d;
+	size_t n;
 
 	if (f->out.error)
 		return;
-	put_varint(f, &v->changes, steps(f, v) << 1);
-	put_varint(f, &v->changes, n);
-	put(f, &v->changes, s, n);
-	f->pending += v->changes.n - before;
+	d = steps(f, v);
+	n = v->changes.n;
+	put_varint(f, &v->changes, d << 1);
+	put_varint(f, &v->changes, len);
+	put(f, &v->changes, s, len);
+	f->pending += v->changes.n - n;
 }
 
 int fst_close(struct fst *f, struct cvl_error *err)

@@ -31,11 +31,11 @@ void fst_var(struct fst *f, enum fst_type type, const char *name);
 /** All are declared, and those that have another value at time 0 have got it. */
 void fst_begin(struct fst *f);
 
-/** What follows happens at @t, which is later than before. */
+/** What follows happens at @t; if that is not later than before, at the same time. */
 void fst_time(struct fst *f, uint64_t t);
 void fst_bit(struct fst *f, unsigned var, char level); /* '0', '1' or 'x' */
 void fst_real(struct fst *f, unsigned var, double value);
-/** @n bytes of UTF-8. */
-void fst_text(struct fst *f, unsigned var, const char *s, size_t n);
+/** @len bytes of UTF-8. */
+void fst_text(struct fst *f, unsigned var, const char *s, size_t len);
 
 #endif
