@@ -15,6 +15,9 @@ import sys
 from collections import Counter, defaultdict
 
 
+ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
+
+
 class Waves:
     """kind and clock of each variable, in the order of the file, and its changes: (time, value)."""
 
@@ -46,7 +49,8 @@ class Waves:
                 elif line[0] == "r":
                     self.changes[ids[words[1]]].append((now, float(words[0][1:])))
                 elif line[0] == "s":
-                    text = re.sub(r"\\x([0-9a-f]{2})", lambda m: chr(int(m[1], 16)), words[0][1:], flags=re.I)
+                    text = re.sub(r"\\([0-7]{3}|.)", lambda m: chr(int(m[1], 8)) if len(m[1]) == 3 else ESCAPES.get(m[1], m[1]), words[0][1:])
+                    text = text.encode("latin-1").decode()
                     self.changes[ids[words[-1]]].append((now, text if len(words) > 1 else ""))
 
     def of(self, *kinds):
@@ -58,8 +62,8 @@ def plain(name):
 
 
 def real(changes):
-    """Without values before the first, and with one NaN."""
-    changes = [(t, "nan" if math.isnan(v) else v) for t, v in changes]
+    """Without values before the first, with one NaN, and to the digits that fst2vcd prints."""
+    changes = [(t, f"{v:.15g}") for t, v in changes]
     return changes[1:] if changes and changes[0] == (0, "nan") else changes
 
 
@@ -111,7 +115,7 @@ def main():
         texts = Counter(m[1] for m in (re.match(r"\[[^]]*\] \S+ .*?: (\{.*)$", line) for line in f) if m)
     for w, c in fst.of("string"):
         for t, v in c:
-            if w[2] not in marks and v and not texts[v] and not v.endswith("..."):
+            if w[2] not in marks and not texts[v] and not (v[-3:] == "..." and any(x.startswith(v[:-3]) for x in texts)):
                 wrong.append(f"{w} at {t}: {v} is not shown"[:300])
     print(f"{len(lines)} lines, {sum(len(c) for _, c in lines)} changes, {sum(len(c) for _, c in channels)} samples,",
           f"{sum(strings.values())} texts, {n_bounds} bounds in {sum(map(len, bounds.values()))} steps")

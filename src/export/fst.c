@@ -22,6 +22,7 @@ struct fst_export {
 	struct cvl_timeline *tl;
 	const char *path;
 	struct fst *f;
+	bool any;            /* variables */
 	struct cvl_out text; /* in memory */
 	uint64_t cut;        /* texts longer than that */
 };
@@ -43,10 +44,11 @@ static void scope(void *ctx, const char *name)
 static void var(void *ctx, enum waves_type type, unsigned id, const char *name)
 {
 	static const enum fst_type types[] = { FST_BIT, FST_REAL, FST_TEXT };
-	const struct fst_export *x = ctx;
+	struct fst_export *x = ctx;
 
 	(void)id;
 	fst_var(x->f, types[type], name);
+	x->any = true;
 }
 
 static void initial(void *ctx, bool end)
@@ -55,6 +57,8 @@ static void initial(void *ctx, bool end)
 
 	if (end)
 		fst_begin(x->f);
+	else if (!x->any) /* readers refuse a file without variables */
+		fst_var(x->f, FST_BIT, "empty");
 }
 
 static void at(void *ctx, int64_t t)

@@ -24,6 +24,8 @@ enum { VAR_REAL = 3, VAR_WIRE = 16, VAR_STRING = 21 };
 /* What is shorter is not worth compressing. */
 #define SHORT 32
 #define LEVEL 4
+/* Times are close to random: a longer search takes time, and finds little. */
+#define LEVEL_TIMES 1
 #define GZIP 16 /* added to zlib's windowBits */
 
 struct bytes {
@@ -41,7 +43,7 @@ struct var {
 struct fst {
 	struct cvl_out out;
 	int64_t zero;
-	z_stream z;
+	z_stream z, z_times;
 	struct bytes hierarchy, geometry;
 	struct var *var;
 	struct bytes now, first; /* values; and those at the begin of the block */
@@ -131,10 +133,10 @@ static size_t deflate_to(struct fst *f, z_stream *z, struct bytes *b, const void
 }
 
 /* The same, or @n bytes as they are where that is not less. */
-static size_t squeeze(struct fst *f, struct bytes *b, const struct bytes *from)
+static size_t squeeze(struct fst *f, z_stream *z, struct bytes *b, const struct bytes *from)
 {
 	const size_t at = b->n;
-	size_t n = from->n > SHORT ? deflate_to(f, &f->z, b, from->p, from->n) : 0;
+	size_t n = from->n > SHORT ? deflate_to(f, z, b, from->p, from->n) : 0;
 
 	if (n && n < from->n)
 		return n;
@@ -203,6 +205,7 @@ static void free_all(struct fst *f)
 	free(f->block.p);
 	free(f->index.p);
 	deflateEnd(&f->z);
+	deflateEnd(&f->z_times);
 	free(f);
 }
 
@@ -213,12 +216,12 @@ int fst_open(struct fst **out, const char *path, int64_t zero, struct cvl_error 
 	int rc;
 
 	*out = NULL;
-	if (!f || deflateInit(&f->z, LEVEL) != Z_OK) {
-		free(f);
+	if (!f)
 		return cvl_no_memory(err);
-	}
 	f->zero = zero;
-	rc = cvl_out_open(&f->out, path, err);
+	rc = deflateInit(&f->z, LEVEL) == Z_OK && deflateInit(&f->z_times, LEVEL_TIMES) == Z_OK ?
+		     cvl_out_open(&f->out, path, err) :
+		     cvl_no_memory(err);
 	if (!rc && lseek(f->out.fd, 0, SEEK_CUR) < 0) {
 		cvl_out_close(&f->out, NULL);
 		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
@@ -314,7 +317,7 @@ void fst_begin(struct fst *f)
 	size_t n;
 
 	put(f, &f->first, f->now.p, f->now.n);
-	n = squeeze(f, &f->block, &f->geometry);
+	n = squeeze(f, &f->z, &f->block, &f->geometry);
 	write_head(f, BLOCK_GEOMETRY, 16 + n);
 	write_u64(f, f->geometry.n);
 	write_u64(f, f->n_vars);
@@ -363,7 +366,7 @@ static void put_changes(struct fst *f)
 		put_signed(f, &f->index, (at - pack - last) << 1 | 1);
 		last = at - pack;
 		put_varint(f, &f->block, n);
-		if (squeeze(f, &f->block, &v[i].changes) == n) { /* as it is: no length */
+		if (squeeze(f, &f->z, &f->block, &v[i].changes) == n) { /* as it is: no length */
 			f->block.n = at;
 			put_varint(f, &f->block, 0);
 			put(f, &f->block, v[i].changes.p, n);
@@ -385,14 +388,14 @@ static void end_section(struct fst *f)
 	b->n = 0;
 	f->index.n = 0;
 	put_varint(f, b, f->first.n);
-	put_varint(f, b, squeeze(f, &f->index, &f->first));
+	put_varint(f, b, squeeze(f, &f->z, &f->index, &f->first));
 	put_varint(f, b, f->n_vars);
 	put(f, b, f->index.p, f->index.n);
 	put_varint(f, b, f->n_vars);
 	put_changes(f);
 	put(f, b, f->index.p, f->index.n);
 	put_u64(f, b, f->index.n);
-	n = squeeze(f, b, &f->times);
+	n = squeeze(f, &f->z_times, b, &f->times);
 	put_u64(f, b, f->times.n);
 	put_u64(f, b, n);
 	put_u64(f, b, f->n_times);
@@ -453,7 +456,7 @@ void fst_bit(struct fst *f, unsigned var, char level)
 	d = steps(f, v);
 	n = v->changes.n;
 	f->now.p[v->value] = (uint8_t)level;
-	put_varint(f, &v->changes, level == 'x' ? d << 4 | 1 : d << 2 | (level == '1') << 1);
+	put_varint(f, &v->changes, level == 'x' ? d << 4 | 1 : d << 2 | (level == '1' ? 2 : 0));
 	f->pending += v->changes.n - n;
 }
 

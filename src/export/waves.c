@@ -199,13 +199,11 @@ static void put_bound(struct waves *w, const struct cvl_slice *sl, size_t i, int
 	struct cvl_bound b = cvl_timeline_bound_parts(w->tl, sl, i);
 	struct bound *k = &w->bound[sl->clock];
 	struct cvl_tick from = sl->batch->tick[i], to;
-	int64_t most, last, least, total;
+	int64_t most, least, total;
 
 	for (k->span = k->span < UINT64_MAX / 4 ? 2 * k->span + 1 : UINT64_MAX / 2;; k->span /= 2) {
 		to.count = from.count < UINT64_MAX - k->span ? from.count + k->span : UINT64_MAX;
-		most = cvl_map_bound_max(map, from, to);
-		cvl_map_time(map, to, &last);
-		least = last < b.map ? last : b.map;
+		cvl_map_bound_range(map, from, to, &least, &most);
 		if (most - least <= least / 32 + 1 || k->span <= 1)
 			break;
 	}

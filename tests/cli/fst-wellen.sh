@@ -35,9 +35,7 @@ read_by_wellen() {
 coeval demo -o demo >/dev/null
 python3 -c 'import random; random.seed(1); open("raw", "wb").write(random.randbytes(1500000))'
 coeval import raw --format raw --channels 8 --rate 1MHz -o many >/dev/null
-printf 'time,a,volts\n-5e-3,0,1.5\n-2e-3,1,1.5\n1e-3,0,-2.25\n' >early.csv
-coeval import early.csv --rate 1M -o early >/dev/null
-for s in demo/session many early "$SRC/examples/calls/sobel"; do
+for s in demo/session many "$SRC/tests/data/sessions/simulated" "$SRC/examples/calls/sobel"; do
 	coeval export "$s" --to vcd -o a.vcd 2>log
 	coeval export "$s" --to fst -o a.fst 2>log
 	read_by_wellen a.vcd | grep -v ' Event$' >want

@@ -10,7 +10,7 @@ same() {
 	local s=$1
 	shift
 	coeval export "$s" "$@" --to vcd -o a.vcd 2>log || echo "vcd: $?"
-	coeval export "$s" "$@" --to fst -o a.fst 2>log || echo "fst: $?"
+	coeval export "$s" "$@" --to fst -o a.fst 2>fst.log || echo "fst: $?"
 	fst2vcd a.fst -o b.vcd
 	coeval show "$s" "$@" --json >shown.json 2>log
 	coeval show "$s" "$@" >shown 2>log
@@ -22,15 +22,15 @@ same edges
 coeval sync edges >/dev/null
 same edges
 same edges --from 5 --until 8
-same edges --from 100 --until 101
+coeval export edges --to fst --from 100 --until 101 -o none.fst; echo "-> $?"
 
-# A gap, also of times below zero.
+# A gap; times below zero.
 size=$(stat -c %s edges/traces/node3/stream)
 printf 'damage' | dd of=edges/traces/node3/stream bs=1 seek=$((size / 2)) conv=notrunc status=none
 same edges
-printf 'tick,a\n-5e-3,0\n-2e-3,1\n1e-3,0\n' | sed '1s/tick/time/' >early.csv
-coeval import early.csv --rate 1M -o early >/dev/null
+cp -r "$SRC/tests/data/sessions/simulated" early
 same early
+grep -A 1 timezero b.vcd | tr -d '\n\t'; echo
 
 # Several blocks.
 python3 -c 'import random; random.seed(1); open("raw", "wb").write(random.randbytes(1500000))'
@@ -46,33 +46,55 @@ print("blocks of changes:", blocks.count(8), at == len(data), "in the header:", 
 END
 [ "$(stat -c %s a.fst)" -lt $(($(stat -c %s a.vcd) / 4)) ] && echo "a quarter of the VCD's size, or less"
 
-# Messages, events of tasks, samples that are no numbers, texts that are too long.
+# Messages, events of tasks, samples.
 coeval sim examples/worlds/messages-only.yaml -o messages --duration 5s >/dev/null
 same messages
 cp -r examples/calls/sobel tasks
 same tasks
-printf 'time,volts\n0,1.5\n1,nan\n2,-2.25\n' >samples.csv
-coeval import samples.csv --rate 1k -o samples >/dev/null
-same samples
+python3 - <<'END'
+with open("power.csv", "w") as f:
+    f.write("timestamp,observer_id,node_id,current_mA,voltage_V\n")
+    for k in range(1000):
+        f.write(f"{1600000000}.{k * 100 + 50:06d}0,4,4,{k % 7 / 3},{3 - k % 100 * 1e-3}\n")
+END
+coeval import --format flocklab-power power.csv -o power >/dev/null
+same power
 cp -r "$SRC/tests/data/sessions/foreign" foreign
 same foreign
 
-# Names: any bytes.
+# Texts that are too long, and of any characters: what is cut is told.
+mkdir texts
+python3 - <<'END'
+with open("texts/metadata", "w") as f:
+    f.write("""/* CTF 1.8 */
+trace { major = 1; minor = 8; byte_order = le; };
+clock { name = c; freq = 1000; };
+typealias integer { size = 64; align = 8; map = clock.c.value; } := ticks;
+stream { event.header := struct { ticks timestamp; }; };
+event { name = say; fields := struct { string what; }; };
+""")
+texts = ["", "plain", 'q"\\\n\t', "ä" * 3000, "x" * 4000, "y" * 100000]
+with open("texts/stream", "wb") as f:
+    for i, text in enumerate(texts):
+        f.write((i + 1).to_bytes(8, "little") + text.encode() + b"\0")
+END
+same texts
+grep -o 'FST: .*' fst.log
+# Names: of any bytes, and long.
 name=$(printf '%0600d' 0)
-printf '"a b","x""y$z","größe","\xff\x01","%s",""\n' "$name" | sed 's/^/time,/' >names.csv
-printf '0,0,0,0,0,0,1\n1,1,1,1,1,1,0\n' >>names.csv
+printf 'time,a b,"x""y$z",größe,\xff,%s\n' "$name" >names.csv
+printf '0,0,0,0,0,0\n1,1,1,1,1,1\n' >>names.csv
 coeval import names.csv --rate 1k -o names >/dev/null
 same names
-grep -o ' var .*' b.vcd
 sed -n 's/^\$var wire 1 . \(.\{,20\}\).*/\1/p' b.vcd
 
-# Nothing at all, nowhere to write it, and a full disk.
-mkdir none
-coeval capture -d file --device /dev/null --rate 1k --lines 2 --name n -o empty >/dev/null 2>&1
-same empty
+# Nothing but a clock; nowhere to write it; a full disk.
+printf 'time,a\n' >empty.csv
+coeval import empty.csv --rate 1k -o empty >/dev/null 2>&1
+coeval export empty --to fst -o a.fst && fst2vcd a.fst | grep '^.var'
 coeval export early --to fst; echo "-> $?"
 coeval export early --to fst -o - | wc -c
 mkfifo pipe
 cat pipe >/dev/null &
 coeval export early --to fst -o pipe; echo "-> $?"
-(ulimit -f 8; trap '' XFSZ; coeval export edges --to fst -o full.fst; echo "-> $?"; ls full.fst* 2>&1)
+coeval export early --to fst -o /dev/full; echo "-> $?"
