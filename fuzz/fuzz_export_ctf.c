@@ -30,6 +30,21 @@ static void tell(void *ctx, const struct cvl_error *problem)
 	++*(unsigned *)ctx;
 }
 
+/* Whatever a trace holds can be written by the other exporters that show its fields. */
+static void export_others(struct cvl_timeline *tl)
+{
+	static const char *const formats[] = { "fst", "perfetto" };
+	struct cvl_error err;
+
+	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
+		if (cvl_timeline_rewind(tl, &err) ||
+		    (cvl_exporter_find(formats[i])->write(tl, "/dev/null", &err) &&
+		     err.code != CVL_E_TRUNCATED)) {
+			fprintf(stderr, "%s\n", err.text);
+			abort();
+		}
+}
+
 /* Records of the traces in @dir; -1 if they cannot be read. @to: where they are exported to. */
 static long use(const char *dir, const char *to, const struct cvl_report *report, unsigned *unsure)
 {
@@ -66,6 +81,8 @@ static long use(const char *dir, const char *to, const struct cvl_report *report
 		}
 		if (rc)
 			records = -1;
+		else
+			export_others(tl);
 	}
 	cvl_timeline_close(tl);
 	cvl_session_close(session);

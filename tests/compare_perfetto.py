@@ -43,8 +43,8 @@ def text(value):
 
 class Trace:
     def __init__(self, path, epoch):
-        self.names, self.tracks, self.found, self.flows = {}, {}, [], Counter()
-        self.epoch, self.last, self.packets = epoch, Counter(), 0
+        self.interned, self.tracks, self.found, self.flows = {}, {}, [], Counter()
+        self.epoch, self.now, self.packets = epoch, None, 0
         with open(path, encoding="utf-8") as f:
             for packet in parse(f):
                 self.packet(packet)
@@ -53,26 +53,47 @@ class Trace:
         self.packets += 1
         if p["sequence_flags"] != (["1"] if self.packets == 1 else ["2"]):
             sys.exit("wrong sequence_flags")
+        if self.packets == 1:
+            if p["defaults"] != [{"clock": ["64"]}]:
+                sys.exit("timestamps are not of the sequence's clock")
+            clocks = {c["clock_id"][0]: c for c in p["clock_snapshot"][0]["clocks"]}
+            if len({c["timestamp"][0] for c in clocks.values()}) != 1 or clocks["64"]["incremental"] != ["true"]:
+                sys.exit("wrong clocks")
+            self.now = int(clocks["64"]["timestamp"][0])
         for interned in p.get("interned", []):
-            for name in interned["event_name"]:
-                self.names[name["iid"][0]] = text(name["name"][0])
+            for kind, texts in interned.items():
+                for t in texts:
+                    key = kind, t["iid"][0]
+                    if key in self.interned:
+                        sys.exit("a text twice")
+                    self.interned[key] = text(t["text"][0])
         for t in p.get("track", []):
             if t["uuid"][0] in self.tracks or t.get("parent", ["none"])[0] not in [*self.tracks, "none"]:
                 sys.exit("a track twice, or before its parent")
             self.tracks[t["uuid"][0]] = (text(t["name"][0]), t.get("parent", [None])[0])
         for e in p.get("track_event", []):
-            self.event(e, int(p["timestamp"][0]) - self.epoch)
+            t = int(p["timestamp"][0])
+            if "clock" in p and p["clock"] != ["6"]:
+                sys.exit("a timestamp of another clock")
+            if "clock" not in p:
+                self.now = t = self.now + t
+            self.event(e, t - self.epoch)
 
     def node(self, track):
         while self.tracks[track][1]:
             track = self.tracks[track][1]
         return self.tracks[track][0]
 
+    def text(self, message, field, kind):
+        if field + "_iid" in message:
+            return self.interned[kind, message[field + "_iid"][0]]
+        return text(message.get(field, ['""'])[0])
+
     def event(self, e, t):
-        notes = {text(n["name"][0]): n for n in e.get("note", [])}
+        notes = {self.text(n, "name", "note_name"): n for n in e.get("note", [])}
         bound = notes.get("bound_ns") or notes.get("end.bound_ns") or {}
         bound = int(bound["int"][0]) if "int" in bound else None
-        name = self.names[e["name_iid"][0]] if "name_iid" in e else text(e.get("name", ['""'])[0])
+        name = self.text(e, "name", "event_name")
         track, kind = e["track"][0], e["type"][0]
         for flow in e.get("flow", []) + e.get("last_flow", []):
             self.flows[flow] += 1

@@ -139,6 +139,10 @@ CVL_API uint64_t cvl_map_rate_hz(const struct cvl_map *map);
 CVL_API int64_t cvl_map_bound_max(const struct cvl_map *map, struct cvl_tick from,
 				  struct cvl_tick to);
 
+/** The same, and the least (@least may be NULL). */
+CVL_API void cvl_map_bound_range(const struct cvl_map *map, struct cvl_tick from,
+				 struct cvl_tick to, int64_t *least, int64_t *most);
+
 /** All of the map but its knots: spec->knots is NULL, spec->n is their number. */
 CVL_API void cvl_map_describe(const struct cvl_map *map, struct cvl_map_spec *spec);
 

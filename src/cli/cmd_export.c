@@ -160,7 +160,7 @@ const struct verb verb_export = {
 	.options = options,
 	.members = &formats,
 	.notes =
-		"Gaps stay visible: as x and a wire called gap in VCD, rows in CSV, events in CTF, slices in Perfetto. The files of Grace, FlockLab and ett-text cannot hold them: the number left out is printed. An unknown level is x in VCD and an empty cell in CSV.\n"
+		"Gaps stay visible: as x and a wire called gap in VCD and FST, rows in CSV, events in CTF, slices in Perfetto. The files of Grace, FlockLab and ett-text cannot hold them: the number left out is printed. An unknown level is x in VCD and FST, and an empty cell in CSV.\n"
 		"\n"
 		"OUT gets its name when it is complete: after a failure or a signal, what was there before is still there.\n",
 	.examples = "  coeval export s/ --to vcd -o out.vcd\n",

@@ -503,17 +503,31 @@ static double all_within(const struct cvl_map *map, uint64_t from, uint64_t to, 
 	return sum + within(map, &p, from, to, limit);
 }
 
-int64_t cvl_map_bound_max(const struct cvl_map *map, struct cvl_tick from, struct cvl_tick to)
+/* Between the ends of pieces bounds neither rise above both ends nor fall below. */
+void cvl_map_bound_range(const struct cvl_map *map, struct cvl_tick from, struct cvl_tick to,
+			 int64_t *least, int64_t *most)
 {
 	struct piece p = piece_at(map, from.count);
-	int64_t most = bound_in(map, &p, from.count), b;
+	int64_t low = bound_in(map, &p, from.count), high = low, b;
 
-	for (; p.last < to.count && most < CVL_BOUND_UNKNOWN; p = piece_next(map, &p)) {
-		b = bound_in(map, &p, p.last + 1);
-		most = b > most ? b : most;
+	for (;; p = piece_next(map, &p)) {
+		b = bound_in(map, &p, p.last < to.count ? p.last + 1 : to.count);
+		high = b > high ? b : high;
+		low = b < low ? b : low;
+		if (p.last >= to.count || (high == CVL_BOUND_UNKNOWN && !least))
+			break;
 	}
-	b = bound_in(map, &p, to.count);
-	return b > most ? b : most;
+	if (least)
+		*least = low;
+	*most = high;
+}
+
+int64_t cvl_map_bound_max(const struct cvl_map *map, struct cvl_tick from, struct cvl_tick to)
+{
+	int64_t most;
+
+	cvl_map_bound_range(map, from, to, NULL, &most);
+	return most;
 }
 
 int64_t cvl_map_bound_median(const struct cvl_map *map, struct cvl_tick from, struct cvl_tick to)

@@ -40,6 +40,13 @@ static void put(struct pb *p, unsigned field, unsigned wire, const void *value, 
 	p->n += k + n;
 }
 
+void pb_head(struct pb *p, unsigned field, size_t n)
+{
+	uint8_t length[VARINT_MAX];
+
+	put(p, field, WIRE_LENGTH, length, varint(length, n));
+}
+
 void pb_u64(struct pb *p, unsigned field, uint64_t v)
 {
 	uint8_t value[VARINT_MAX];

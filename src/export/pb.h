@@ -24,6 +24,8 @@ void pb_u64(struct pb *p, unsigned field, uint64_t v);
 /** Of type fixed64. */
 void pb_fixed64(struct pb *p, unsigned field, uint64_t v);
 void pb_double(struct pb *p, unsigned field, double v);
+/** The head of a field of @n bytes, which the caller writes. */
+void pb_head(struct pb *p, unsigned field, size_t n);
 void pb_bytes(struct pb *p, unsigned field, const void *bytes, size_t n);
 /** Of type string: @s, with every invalid UTF-8 byte replaced by U+FFFD. */
 void pb_text(struct pb *p, unsigned field, const char *s, size_t n);

@@ -22,12 +22,9 @@
 
 /* Overlapping gaps of one stream get tracks of their own, up to this many. */
 #define GAPS_MAX 64
-#define IID_HIGH 1
-#define IID_CLASS 2
 
 struct stream {
 	struct bracket *bracket; /* one per class of its trace */
-	uint32_t iid;            /* of its class 0 */
 	struct cvl_levels levels;
 	struct open_spans spans;
 	uint64_t runs; /* track of the core that switched last; 0: none runs a known task */
@@ -74,7 +71,6 @@ static void put_line(struct exporter *x, const struct cvl_slice *sl, size_t i, u
 	const struct perfetto_event e = { .type = high ? PERFETTO_BEGIN : PERFETTO_END,
 					  .timestamp = stamp(x, sl->time[i].ns),
 					  .track = lanes_line(&x->lanes, sl, line),
-					  .iid = IID_HIGH,
 					  .name = "high" };
 
 	perfetto_begin(x->p);
@@ -164,6 +160,7 @@ static void put_gap(struct exporter *x, const struct cvl_slice *sl, size_t i)
 		return;
 	e.type = PERFETTO_END;
 	e.timestamp = stamp(x, until);
+	e.ahead = true;
 	perfetto_begin(x->p);
 	perfetto_end(x->p, &e);
 }
@@ -226,7 +223,6 @@ static void place_span(struct exporter *x, const struct cvl_slice *sl, size_t i,
 
 	if (slot < 0)
 		e->type = PERFETTO_INSTANT;
-	e->iid = 0;
 	e->name = about->name[0] ? about->name : "span";
 	e->track = lanes_stream(&x->lanes, sl, LANE_SPAN,
 				about->name_hash * OPEN_SPANS_MAX + (uint64_t)(slot < 0 ? 0 : slot),
@@ -285,7 +281,6 @@ static int put_event(struct exporter *x, const struct cvl_slice *sl, size_t i)
 			      b->kind[i] == CVL_BEGIN ? BRACKET_BEGIN :
 							BRACKET_END],
 		.timestamp = stamp(x, sl->time[i].ns),
-		.iid = s->iid + b->cls[i],
 		.name = bracket->name,
 	};
 	struct notes_about about;
@@ -302,10 +297,8 @@ static int put_event(struct exporter *x, const struct cvl_slice *sl, size_t i)
 		place_span(x, sl, i, &about, &e);
 	else
 		e.track = lanes_event(&x->lanes, sl, &about);
-	if (bracket->is_function) { /* an exit without a name ends what is open */
-		e.iid = 0;
+	if (bracket->is_function) /* an exit without a name ends what is open */
 		e.name = about.name[0] ? about.name : ends ? NULL : bracket->name;
-	}
 	perfetto_end(x->p, &e);
 	if (!rc && bracket->is_switch)
 		put_run(x, sl, i, &about);
@@ -349,15 +342,14 @@ static void set_base(struct exporter *x)
 		x->base = -(uint64_t)first;
 		cvl_time_text(text + strlen(text), (struct cvl_time){ first });
 		tell(x, CVL_E_RANGE, text);
-	} else if (epoch) {
-		perfetto_wall_clock(x->p, stamp(x, first), stamp(x, first));
+		epoch = 0;
 	}
+	perfetto_clock(x->p, stamp(x, first), epoch);
 }
 
 static int prepare(struct exporter *x, const char *path)
 {
 	const struct cvl_sync *sync = cvl_timeline_sync(x->tl);
-	size_t classes = IID_CLASS;
 	int rc = survey_run(&x->survey, x->tl, x->err);
 
 	if (!rc && sync)
@@ -370,8 +362,6 @@ static int prepare(struct exporter *x, const char *path)
 	for (size_t s = 0; x->stream && s < x->survey.n; s++) {
 		const struct cvl_trace *trace = cvl_timeline_trace(x->tl, s);
 
-		x->stream[s].iid = (uint32_t)classes;
-		classes += cvl_trace_events(trace);
 		x->stream[s].bracket = brackets_of(trace);
 		for (size_t k = 0; k < GAPS_MAX; k++)
 			x->stream[s].gap_until[k] = INT64_MIN;
@@ -380,7 +370,7 @@ static int prepare(struct exporter *x, const char *path)
 	}
 	if (!x->stream)
 		goto no_memory;
-	rc = perfetto_open(&x->p, path, classes, x->err);
+	rc = perfetto_open(&x->p, path, x->err);
 	if (rc)
 		return rc;
 	x->lanes = (struct lanes){ x->p, x->tl };

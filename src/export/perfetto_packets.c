@@ -13,12 +13,16 @@ enum { /* TracePacket */
        PACKET_TRACK_EVENT = 11,
        PACKET_INTERNED = 12,
        PACKET_SEQUENCE_FLAGS = 13,
+       PACKET_COMPRESSED = 50,
+       PACKET_CLOCK = 58,
+       PACKET_DEFAULTS = 59,
        PACKET_TRACK = 60
 };
 enum { STATE_CLEARED = 1, NEEDS_STATE = 2 }; /* sequence flags */
 
-enum { SNAPSHOT_CLOCK = 1, CLOCK_ID = 1, CLOCK_TIMESTAMP = 2 };
-enum { CLOCK_REALTIME_ID = 1, CLOCK_BOOTTIME_ID = 6 }; /* timestamps are of the latter */
+enum { SNAPSHOT_CLOCK = 1, CLOCK_ID = 1, CLOCK_TIMESTAMP = 2, CLOCK_INCREMENTAL = 3 };
+/* the last one, which belongs to the sequence, counts from timestamp to timestamp of the second */
+enum { CLOCK_REALTIME_ID = 1, CLOCK_BOOTTIME_ID = 6, CLOCK_SEQUENCE_ID = 64 };
 
 enum { /* TrackDescriptor */
        TRACK_UUID = 1,
@@ -41,11 +45,23 @@ enum { /* TrackEvent */
        EVENT_FLOW = 47,
        EVENT_LAST_FLOW = 48
 };
-enum { INTERNED_EVENT_NAME = 2, NAME_IID = 1, NAME_NAME = 2 };
-enum { NOTE_UINT = 3, NOTE_INT = 4, NOTE_DOUBLE = 5, NOTE_STRING = 6, NOTE_NAME = 10 };
+enum { EVENT_NAMES, NOTE_NAMES, NOTE_TEXTS }; /* what is interned */
+static const unsigned interned_field[] = { 2, 3, 29 };
+enum { TEXT_IID = 1, TEXT_TEXT = 2 };
+enum {
+	NOTE_NAME_IID = 1,
+	NOTE_UINT = 3,
+	NOTE_INT = 4,
+	NOTE_DOUBLE = 5,
+	NOTE_STRING = 6,
+	NOTE_NAME = 10,
+	NOTE_STRING_IID = 17
+};
 
 #define SEQUENCE 1 /* one writer, one sequence */
 #define NOTES_MAX CVL_OUT_BYTES
+#define TEXT_MAX_BYTES (3 * INTERNED_BYTES + 16) /* of an interned one with its number */
+#define LEVEL 1
 #define NAME_MAX_BYTES 1024
 #define SMALL (4 * NAME_MAX_BYTES) /* a packet of one name, whose bytes may become three each */
 #define TRACKS_MAX (1u << 15)
@@ -64,69 +80,107 @@ static size_t begin_packet(struct pb *pb, uint8_t *buf, size_t cap, uint32_t fla
 	return packet;
 }
 
+/* Compress the packets so far, into one. */
+static void squeeze(struct perfetto *p)
+{
+	uint8_t buf[32];
+	struct pb head = { .buf = buf, .cap = sizeof(buf) };
+	size_t n, field;
+
+	if (!p->n_packets)
+		return;
+	p->z.next_in = p->packets;
+	p->z.avail_in = (unsigned)p->n_packets;
+	p->z.next_out = p->compressed;
+	p->z.avail_out = sizeof(p->compressed);
+	deflate(&p->z, Z_FINISH);
+	deflateReset(&p->z);
+	n = sizeof(p->compressed) - p->z.avail_out;
+	pb_head(&head, PACKET_COMPRESSED, n);
+	field = head.n;
+	head.n = 0;
+	pb_head(&head, TRACE_PACKET, field + n);
+	pb_head(&head, PACKET_COMPRESSED, n);
+	cvl_out_bytes(&p->out, (const char *)buf, head.n);
+	cvl_out_bytes(&p->out, (const char *)p->compressed, n);
+	p->n_packets = 0;
+}
+
 static void end_packet(struct perfetto *p, struct pb *pb, size_t packet)
 {
 	pb_end(pb, packet);
-	cvl_out_bytes(&p->out, (const char *)pb->buf, pb->n);
+	if (sizeof(p->packets) - p->n_packets < pb->n)
+		squeeze(p);
+	memcpy(p->packets + p->n_packets, pb->buf, pb->n);
+	p->n_packets += pb->n;
 }
 
-int perfetto_open(struct perfetto **out, const char *path, size_t n_names, struct cvl_error *err)
+static void free_all(struct perfetto *p)
+{
+	deflateEnd(&p->z);
+	free(p->interned);
+	free(p->track);
+	free(p);
+}
+
+int perfetto_open(struct perfetto **out, const char *path, struct cvl_error *err)
 {
 	struct perfetto *p = calloc(1, sizeof(*p));
-	uint8_t buf[SMALL];
-	struct pb pb;
 	int rc;
 
 	*out = NULL;
-	if (p) {
-		p->n_names = n_names;
-		p->named = calloc(n_names + 1, sizeof(*p->named));
-		p->track = calloc(2 * TRACKS_MAX, sizeof(*p->track));
-	}
-	rc = p && p->named && p->track ? cvl_out_open(&p->out, path, err) : cvl_no_memory(err);
-	if (rc) {
-		if (p) {
-			free(p->named);
-			free(p->track);
-		}
-		free(p);
-		return rc;
-	}
-	end_packet(p, &pb, begin_packet(&pb, buf, sizeof(buf), STATE_CLEARED));
-	*out = p;
-	return 0;
+	if (!p)
+		return cvl_no_memory(err);
+	p->interned = calloc(1, sizeof(*p->interned));
+	p->track = calloc(2 * TRACKS_MAX, sizeof(*p->track));
+	rc = p->interned && p->track && deflateInit(&p->z, LEVEL) == Z_OK ?
+		     cvl_out_open(&p->out, path, err) :
+		     cvl_no_memory(err);
+	if (rc)
+		free_all(p);
+	else
+		*out = p;
+	return rc;
 }
 
 int perfetto_close(struct perfetto *p, struct cvl_error *err)
 {
-	int rc = cvl_out_close(&p->out, err);
+	int rc;
 
-	free(p->named);
-	free(p->track);
-	free(p);
+	squeeze(p);
+	rc = cvl_out_close(&p->out, err);
+	free_all(p);
 	return rc;
 }
 
-static void put_clock(struct pb *pb, uint64_t id, uint64_t timestamp)
+static void put_clock(struct pb *pb, uint64_t id, uint64_t timestamp, bool incremental)
 {
 	size_t clock = pb_begin(pb, SNAPSHOT_CLOCK);
 
 	pb_u64(pb, CLOCK_ID, id);
 	pb_u64(pb, CLOCK_TIMESTAMP, timestamp);
+	if (incremental)
+		pb_u64(pb, CLOCK_INCREMENTAL, 1);
 	pb_end(pb, clock);
 }
 
-void perfetto_wall_clock(struct perfetto *p, uint64_t timestamp, uint64_t unix_ns)
+void perfetto_clock(struct perfetto *p, uint64_t first, bool is_unix)
 {
 	uint8_t buf[SMALL];
 	struct pb pb;
-	size_t packet = begin_packet(&pb, buf, sizeof(buf), NEEDS_STATE),
-	       snapshot = pb_begin(&pb, PACKET_CLOCK_SNAPSHOT);
+	size_t packet = begin_packet(&pb, buf, sizeof(buf), STATE_CLEARED),
+	       part = pb_begin(&pb, PACKET_DEFAULTS);
 
-	put_clock(&pb, CLOCK_BOOTTIME_ID, timestamp);
-	put_clock(&pb, CLOCK_REALTIME_ID, unix_ns);
-	pb_end(&pb, snapshot);
+	pb_u64(&pb, PACKET_CLOCK, CLOCK_SEQUENCE_ID);
+	pb_end(&pb, part);
+	part = pb_begin(&pb, PACKET_CLOCK_SNAPSHOT);
+	put_clock(&pb, CLOCK_BOOTTIME_ID, first, false);
+	if (is_unix)
+		put_clock(&pb, CLOCK_REALTIME_ID, first, false);
+	put_clock(&pb, CLOCK_SEQUENCE_ID, first, true);
+	pb_end(&pb, part);
 	end_packet(p, &pb, packet);
+	p->last = first;
 }
 
 /* ---- tracks ---- */
@@ -188,14 +242,36 @@ void perfetto_begin(struct perfetto *p)
 {
 	p->packet = begin_packet(&p->pb, p->buf, NOTES_MAX, NEEDS_STATE);
 	p->event = pb_begin(&p->pb, PACKET_TRACK_EVENT);
+	p->fresh = (struct pb){ .buf = p->fresh_buf, .cap = sizeof(p->fresh_buf) };
 	p->left_out = 0;
+}
+
+/* A text as field @by_iid, the number under which its packet or one before it has it; else as @field. */
+static void put_text(struct perfetto *p, unsigned kind, unsigned by_iid, unsigned field,
+		     const char *s, size_t n)
+{
+	bool is_new, fits = p->fresh.cap - p->fresh.n >= TEXT_MAX_BYTES;
+	uint32_t iid = fits ? interned(p->interned, kind, s, n, &is_new) : 0;
+	size_t entry;
+
+	if (!iid) {
+		pb_text(&p->pb, field, s, n);
+		return;
+	}
+	pb_u64(&p->pb, by_iid, iid);
+	if (!is_new)
+		return;
+	entry = pb_begin(&p->fresh, interned_field[kind]);
+	pb_u64(&p->fresh, TEXT_IID, iid);
+	pb_text(&p->fresh, TEXT_TEXT, s, n);
+	pb_end(&p->fresh, entry);
 }
 
 static size_t begin_note(struct perfetto *p, const char *name)
 {
 	size_t note = pb_begin(&p->pb, EVENT_NOTE);
 
-	pb_text(&p->pb, NOTE_NAME, name, strlen(name));
+	put_text(p, NOTE_NAMES, NOTE_NAME_IID, NOTE_NAME, name, strlen(name));
 	return note;
 }
 
@@ -236,7 +312,7 @@ void perfetto_note_text(struct perfetto *p, const char *name, const char *s, siz
 {
 	size_t note = begin_note(p, name);
 
-	pb_text(&p->pb, NOTE_STRING, s, n);
+	put_text(p, NOTE_TEXTS, NOTE_STRING_IID, NOTE_STRING, s, n);
 	end_note(p, note);
 }
 
@@ -246,22 +322,6 @@ void perfetto_flow(struct perfetto *p, uint64_t id, bool last)
 	pb_fixed64(&p->pb, last ? EVENT_LAST_FLOW : EVENT_FLOW, id);
 }
 
-/* A name is written with its first use. */
-static void put_name(struct perfetto *p, uint32_t iid, const char *name)
-{
-	size_t data, entry;
-
-	if (p->named[iid])
-		return;
-	p->named[iid] = true;
-	data = pb_begin(&p->pb, PACKET_INTERNED);
-	entry = pb_begin(&p->pb, INTERNED_EVENT_NAME);
-	pb_u64(&p->pb, NAME_IID, iid);
-	pb_text(&p->pb, NAME_NAME, name, strnlen(name, NAME_MAX_BYTES));
-	pb_end(&p->pb, entry);
-	pb_end(&p->pb, data);
-}
-
 void perfetto_end(struct perfetto *p, const struct perfetto_event *e)
 {
 	p->pb.cap = sizeof(p->buf);
@@ -269,15 +329,20 @@ void perfetto_end(struct perfetto *p, const struct perfetto_event *e)
 		perfetto_note_u64(p, "left_out", p->left_out);
 	pb_u64(&p->pb, EVENT_TYPE, e->type);
 	pb_u64(&p->pb, EVENT_TRACK, e->track);
-	if (e->iid)
-		pb_u64(&p->pb, EVENT_NAME_IID, e->iid);
-	else if (e->name)
-		pb_text(&p->pb, EVENT_NAME, e->name, strnlen(e->name, NAME_MAX_BYTES));
+	if (e->name)
+		put_text(p, EVENT_NAMES, EVENT_NAME_IID, EVENT_NAME, e->name,
+			 strnlen(e->name, NAME_MAX_BYTES));
 	if (e->is_sample)
 		pb_double(&p->pb, EVENT_DOUBLE_VALUE, e->sample);
 	pb_end(&p->pb, p->event);
-	pb_u64(&p->pb, PACKET_TIMESTAMP, e->timestamp);
-	if (e->iid)
-		put_name(p, e->iid, e->name);
+	if (e->ahead || e->timestamp < p->last) {
+		pb_u64(&p->pb, PACKET_TIMESTAMP, e->timestamp);
+		pb_u64(&p->pb, PACKET_CLOCK, CLOCK_BOOTTIME_ID);
+	} else {
+		pb_u64(&p->pb, PACKET_TIMESTAMP, e->timestamp - p->last);
+		p->last = e->timestamp;
+	}
+	if (p->fresh.n)
+		pb_bytes(&p->pb, PACKET_INTERNED, p->fresh.buf, p->fresh.n);
 	end_packet(p, &p->pb, p->packet);
 }

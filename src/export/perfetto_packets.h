@@ -4,7 +4,10 @@
  * track, or an event on one. Field numbers are those of Perfetto's public trace_packet.proto,
  * track_event.proto, track_descriptor.proto and debug_annotation.proto.
  *
- * Memory does not grow with the trace: one packet and a table of tracks.
+ * Names and texts are interned, timestamps are differences, and packets are compressed, many at a
+ * time (compressed_packets), as Perfetto's own service does.
+ *
+ * Memory does not grow with the trace: tables of tracks and texts, and some packets.
  */
 #ifndef PERFETTO_H
 #define PERFETTO_H
@@ -12,7 +15,10 @@
 #include <coeval/time.h>
 
 #include <coeval/out.h>
+#include "export/interned.h"
 #include "export/pb.h"
+
+#include <zlib.h>
 
 /** Types of TrackEvent. */
 enum perfetto_type {
@@ -40,8 +46,8 @@ struct perfetto_event {
 	enum perfetto_type type;
 	uint64_t timestamp; /* ns */
 	uint64_t track;
-	uint32_t iid;     /* name number @iid, which is @name; 0: a name that is not kept */
 	const char *name; /* or NULL */
+	bool ahead;       /* events with earlier timestamps follow */
 	bool is_sample;
 	double sample; /* of a counter */
 };
@@ -51,24 +57,28 @@ struct perfetto {
 	struct pb pb; /* the current packet */
 	size_t packet, event;
 	uint64_t left_out; /* notes of it that did not fit */
-	bool *named;       /* names already written, by number */
-	size_t n_names;
+	uint64_t last;     /* timestamp that the next is the difference to */
+	struct interned *interned;
+	struct pb fresh; /* texts that the current packet is the first to use */
 	struct perfetto_slot {
 		struct perfetto_key key;
 		uint64_t uuid; /* 0: free */
 	} * track;             /* open addressing */
 	size_t tracks;         /* in it */
 	uint64_t crowded;      /* tracks without room */
-	uint8_t buf[CVL_OUT_BYTES + 4096];
+	z_stream z;
+	size_t n_packets; /* bytes of those that are to be compressed */
+	uint8_t buf[CVL_OUT_BYTES + 16384], fresh_buf[8192];
+	uint8_t packets[1 << 18], compressed[(1 << 18) + 1024];
 };
 
-/** Begin a trace at @path, with names numbered below @n_names. CVL_E_NOMEM, CVL_E_IO. */
-int perfetto_open(struct perfetto **p, const char *path, size_t n_names, struct cvl_error *err);
+/** Begin a trace at @path. CVL_E_NOMEM, CVL_E_IO. */
+int perfetto_open(struct perfetto **p, const char *path, struct cvl_error *err);
 /** Write what is pending and free @p. */
 int perfetto_close(struct perfetto *p, struct cvl_error *err);
 
-/** State that @timestamp is @unix_ns of wall-clock time. */
-void perfetto_wall_clock(struct perfetto *p, uint64_t timestamp, uint64_t unix_ns);
+/** Before all else: timestamps begin at @first; whether they are wall-clock time. */
+void perfetto_clock(struct perfetto *p, uint64_t first, bool is_unix);
 
 /** Number of the track with that key, or 0. */
 uint64_t perfetto_find(const struct perfetto *p, struct perfetto_key key);

@@ -9,7 +9,7 @@ names() {
 }
 
 coeval export $s --to csv >want
-for format in csv vcd perfetto grace; do
+for format in csv vcd fst perfetto grace; do
 	coeval export $s --to $format -o out.$format 2>/dev/null || echo "$format: $?"
 done
 cmp want out.csv && echo "the same as on standard output"

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include <coeval/format.h>
 #include <coeval/timeline.h>
@@ -19,6 +20,7 @@
 
 #define LINES 4096
 #define TRACKS 64
+#define TEXTS 2100
 
 static void ok(int rc, const struct cvl_error *err)
 {
@@ -78,7 +80,8 @@ static bool next(struct bytes *b, struct field *f)
 static char line[LINES][400];
 static size_t lines;
 static char track[TRACKS][100];
-static char name[TRACKS][100];
+static char interned[30][TEXTS][100]; /* by field and number */
+static uint64_t now;
 
 static const char *text(struct bytes b)
 {
@@ -110,19 +113,20 @@ static void read_track(struct bytes b)
 
 static void read_note(struct bytes b, char *out, size_t n)
 {
-	struct bytes called = { 0 };
-	char value[100] = "?";
+	char called[100] = "", value[100] = "?";
 	struct field f;
 
 	while (next(&b, &f)) {
-		if (f.number == 10)
-			called = f.b;
-		else if (f.number == 6)
-			snprintf(value, sizeof(value), "%s", text(f.b));
+		if (f.number == 1 || f.number == 10)
+			snprintf(called, sizeof(called), "%s",
+				 f.number == 1 ? interned[3][f.value] : text(f.b));
+		else if (f.number == 6 || f.number == 17)
+			snprintf(value, sizeof(value), "%s",
+				 f.number == 17 ? interned[29][f.value] : text(f.b));
 		else
 			snprintf(value, sizeof(value), "%lld", (long long)f.value);
 	}
-	snprintf(out, n, " %s=%s", text(called), value);
+	snprintf(out, n, " %s=%s", called, value);
 }
 
 static void read_event(struct bytes b, uint64_t time)
@@ -137,7 +141,7 @@ static void read_event(struct bytes b, uint64_t time)
 		switch (f.number) {
 		case 4: read_note(f.b, notes + strlen(notes), sizeof(notes) - strlen(notes)); break;
 		case 9: type = f.value; break;
-		case 10: called = name[f.value]; break;
+		case 10: called = interned[2][f.value]; break;
 		case 11: on = f.value; break;
 		case 23: called = text(f.b); break;
 		default: break;
@@ -162,27 +166,59 @@ static void read_names(struct bytes b)
 			iid = g.number == 1 ? g.value : iid;
 			called = g.number == 2 ? g.b : called;
 		}
-		assert_in_range(iid, 1, TRACKS - 1);
-		snprintf(name[iid], sizeof(name[iid]), "%s", text(called));
+		assert_in_range(iid, 1, TEXTS - 1);
+		assert_string_equal(interned[f.number][iid], "");
+		snprintf(interned[f.number][iid], sizeof(**interned), "%s", text(called));
 	}
+}
+
+static void read_clocks(struct bytes b)
+{
+	struct field f, g;
+
+	while (next(&b, &f))
+		while (next(&f.b, &g))
+			now = g.number == 2 ? g.value : now;
 }
 
 static void read_packet(struct bytes b)
 {
 	struct bytes event = { 0 };
 	uint64_t time = 0;
+	bool absolute = false;
 	struct field f;
 
 	while (next(&b, &f)) {
 		time = f.number == 8 ? f.value : time;
+		absolute = absolute || f.number == 58;
 		event = f.number == 11 ? f.b : event;
+		if (f.number == 6)
+			read_clocks(f.b);
 		if (f.number == 12)
 			read_names(f.b);
 		if (f.number == 60)
 			read_track(f.b);
 	}
-	if (event.p)
-		read_event(event, time);
+	if (!event.p)
+		return;
+	if (!absolute)
+		now = time += now;
+	read_event(event, time);
+}
+
+static void read_packets(struct bytes b)
+{
+	static uint8_t packets[1 << 20];
+	uLongf n = sizeof(packets);
+	struct field f;
+
+	assert_true(next(&b, &f) && f.number == 50);
+	assert_int_equal(uncompress(packets, &n, f.b.p, (uLong)(f.b.end - f.b.p)), Z_OK);
+	b = (struct bytes){ packets, packets + n };
+	while (next(&b, &f)) {
+		assert_int_equal(f.number, 1);
+		read_packet(f.b);
+	}
 }
 
 static struct cvl_error told;
@@ -216,11 +252,11 @@ static void look(struct cvl_session *s)
 	b = (struct bytes){ file, file + fread(file, 1, sizeof(file), in) };
 	fclose(in);
 	memset(track, 0, sizeof(track));
-	memset(name, 0, sizeof(name));
+	memset(interned, 0, sizeof(interned));
 	lines = 0;
 	while (next(&b, &f)) {
 		assert_int_equal(f.number, 1);
-		read_packet(f.b);
+		read_packets(f.b);
 	}
 }
 
@@ -420,6 +456,30 @@ static void fields_beyond_the_room_are_counted(void **state)
 	       "/n1/events instant tick @2 bound_ns=unknown a=\xef\xbf\xbd b= c=3");
 }
 
+static void texts_beyond_the_room_are_written_in_full(void **state)
+{
+	static const struct cvl_store_field fields[] = { { "a", CVL_STORE_STRING } };
+	char value[20], want[100];
+	int class;
+
+	(void)state;
+	begin_session("texts", 0);
+	class = declare("tick", fields, 1);
+	for (unsigned i = 0; i < 3000; i++) {
+		snprintf(value, sizeof(value), "value %u", i / 2);
+		put(i, class, (union cvl_store_value[]){ { .s = i % 2 ? value : value + 6 } });
+	}
+	end_session();
+	assert_int_equal(lines, 3000);
+	for (unsigned i = 0; i < lines; i++) {
+		snprintf(want, sizeof(want), "/n1/events instant tick @%u bound_ns=unknown a=%s%u",
+			 i, i % 2 ? "value " : "", i / 2);
+		assert_string_equal(line[i], want);
+	}
+	assert_string_not_equal(interned[29][2048], "");
+	assert_string_equal(interned[29][2049], "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -429,6 +489,7 @@ int main(void)
 		cmocka_unit_test(gaps_are_slices_and_end_what_was_high),
 		cmocka_unit_test(times_below_zero_are_moved_and_that_is_told),
 		cmocka_unit_test(fields_beyond_the_room_are_counted),
+		cmocka_unit_test(texts_beyond_the_room_are_written_in_full),
 	};
 
 	return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
