@@ -202,7 +202,7 @@ static int exec_testbed(const struct request *r)
 	if (r->collect)
 		argv[argn++] = "--collect";
 	return become("coeval-simbed", (char *const *)argv,
-		      "install libumockdev-dev and build again");
+		      "install the package coeval-simbed, or libumockdev-dev and build again");
 }
 
 #define AT(member) offsetof(struct request, member)
