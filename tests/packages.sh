@@ -162,7 +162,7 @@ release() {
 	[ "$(id -u)" -eq 0 ] || { skip "$suite: a tree takes root's rights"; return; }
 	command -v debootstrap >/dev/null || { skip "$suite: debootstrap is not installed; apt-get install debootstrap"; return; }
 	mirror=${COEVAL_MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 'Label: Debian' | head -n 1)}
-	mirror=${mirror:-http://deb.debian.org/debian}
+	mirror=${mirror:-http://deb.debian.org/debian} mirror=${mirror%/}
 	if ! /usr/lib/apt/apt-helper download-file "$mirror/dists/$suite/InRelease" "$scratch/InRelease" >"$scratch/log" 2>&1; then
 		skip "$suite: $mirror/dists/$suite cannot be reached: $(tail -n 1 "$scratch/log")"
 		return
