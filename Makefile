@@ -131,6 +131,16 @@ install: ## install to PREFIX (/usr/local), under DESTDIR if given
 	cmake --build --preset release
 	DESTDIR=$(DESTDIR) cmake --install build/release
 
+.PHONY: deb
+deb: ## build/deb: Debian packages for the release at hand, checked by lintian
+	@$(deps) --deb
+	@scripts/deb
+
+.PHONY: deb-check
+deb-check: ## build the packages twice for the same bytes; install, try and remove them in trees of Debian 12 and 13 (root, network)
+	@$(deps) --deb --trees
+	@tests/packages.sh $(ARGS)
+
 .PHONY: format
 format: ## lay out the sources by .clang-format
 	@clang-format -i $(sources)

@@ -29,7 +29,7 @@ bool grace_no_bed(const struct bench *b, bool mounting, char why[200])
 
 	bed_program(b, program);
 	if (access(program, X_OK)) {
-		snprintf(why, 200, "coeval-testbed is not built (it needs umockdev)");
+		snprintf(why, 200, "coeval-simbed is not built (it needs umockdev)");
 		return true;
 	}
 	if (!mounting)
@@ -82,7 +82,7 @@ int grace_bed_start(const struct bench *b, struct grace_bed_run *r)
 	}
 	rc = bench_run(b, &run, &u);
 	if (!rc && status > 1)
-		rc = bench_fail(b, CVL_E_ENV, "coeval-testbed failed (%d)", status);
+		rc = bench_fail(b, CVL_E_ENV, "coeval-simbed failed (%d)", status);
 	if (!rc)
 		rc = read_result(b, out, r);
 	bench_remove(place);

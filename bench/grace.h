@@ -22,7 +22,7 @@
 /** Samples to stored and timed edges, against the plain loop. */
 int grace_timing(const struct bench *b);
 
-/** A whole test bed, as coeval-testbed runs it. */
+/** A whole test bed, as coeval-simbed runs it. */
 int grace_bed(const struct bench *b);
 
 /** A simulated hour through USB, and a day of samples from memory. */
@@ -58,7 +58,7 @@ struct grace_reader {
 
 int grace_read(const struct bench *b, const char *path, const struct grace_reader *reader);
 
-/** One run of coeval-testbed. */
+/** One run of coeval-simbed. */
 struct grace_bed_run {
 	unsigned nodes, seconds;
 	const char *faults;

@@ -20,5 +20,5 @@ fi
 "$LD" -r -o "$dir/all.o" --whole-archive "$dir/whole.a" --no-whole-archive $inside
 "$OBJCOPY" --localize-hidden --wildcard --keep-global-symbol "$names" "$dir/all.o" "$dir/$(basename "$out" .a).o"
 rm -f "$out"
-"$AR" rcs "$out" "$dir/$(basename "$out" .a).o"
+"$AR" rcsD "$out" "$dir/$(basename "$out" .a).o"
 rm -rf "$dir"

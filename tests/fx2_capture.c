@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Captures with the FX2 driver from the analyzers of coeval-testbed, checks every sample against
+ * Captures with the FX2 driver from the analyzers of coeval-simbed, checks every sample against
  * the counter that they show (tick / 8), and prints what happened. Exit status: 0; 1: a sample was
  * wrong; otherwise as coeval's.
  */

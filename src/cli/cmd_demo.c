@@ -181,7 +181,7 @@ struct request {
 static int exec_testbed(const struct request *r)
 {
 	char nodes[24], seconds[24], seed[24];
-	const char *argv[14] = { "coeval-testbed" };
+	const char *argv[14] = { "coeval-simbed" };
 	const char *const pairs[][2] = { { "--bed", r->output ? r->output : "testbed" },
 					 { "--nodes", r->nodes ? nodes : NULL },
 					 { "--seconds", r->has_seconds ? seconds : NULL },
@@ -201,8 +201,8 @@ static int exec_testbed(const struct request *r)
 		argv[argn++] = "--json";
 	if (r->collect)
 		argv[argn++] = "--collect";
-	return become("coeval-testbed", (char *const *)argv,
-		      "install libumockdev-dev and build again");
+	return become("coeval-simbed", (char *const *)argv,
+		      "install the package coeval-simbed, or libumockdev-dev and build again");
 }
 
 #define AT(member) offsetof(struct request, member)

@@ -19,5 +19,7 @@ int bench_run(int argc, char **argv, const struct verb *verb)
 	memcpy(words, argv, (size_t)argc * sizeof(*words));
 	words[argc] = NULL;
 	rc = options_read(verb, &r, argc, argv, &operands);
-	return rc < 0 ? become("coeval-lab", words, "`make install` builds and installs it") : rc;
+	return rc < 0 ? become("coeval-lab", words,
+			       "install the package coeval-lab, or build it by `make install`") :
+			rc;
 }

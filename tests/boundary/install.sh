@@ -12,7 +12,7 @@ coeval=$(find "$root" -path '*/bin/coeval')
 prefix=${coeval%/bin/coeval}
 pc=$(dirname "$(find "$prefix" -name coeval.pc)")
 libs=$(dirname "$pc")
-export PKG_CONFIG_PATH=$pc LD_LIBRARY_PATH=$libs
+export PKG_CONFIG_PATH=$pc:$prefix/share/pkgconfig LD_LIBRARY_PATH=$libs
 
 # The tree
 for file in include/coeval/timeline.h include/coeval/sim.h libexec/coeval/coeval-lab share/coeval/docs/design.md \
@@ -42,27 +42,9 @@ for name in merged server; do
 done
 "$CC" "${warn[@]}" ${SANITIZE-} -Wl,--gc-sections "$examples/merged.c" -o merged-static $(pkg-config --cflags coeval) "$libs/libcoeval.a" \
 	$private
-cat >world.c <<'END'
-#include <coeval/sim.h>
-#include <stdio.h>
-
-int main(int argc, char **argv)
-{
-	struct cvl_sim *sim = NULL;
-	struct cvl_error err;
-	int rc = argc == 3 ? cvl_sim_load(&sim, argv[1], &err) : 2;
-
-	if (!rc && !(rc = cvl_sim_duration(sim, 20000000000, NULL, &err)))
-		rc = cvl_sim_run(sim, argv[2], NULL, &err);
-	if (rc)
-		fprintf(stderr, "%s\n", err.text);
-	cvl_sim_free(sim);
-	return rc;
-}
-END
 world=$prefix/share/coeval/examples/worlds/nominal.yaml
-"$CC" "${warn[@]}" ${SANITIZE-} world.c -o world $(pkg-config --cflags --libs coeval-sim)
-"$CC" "${warn[@]}" ${SANITIZE-} world.c -o world-static $(pkg-config --cflags coeval-sim) "$libs/libcoeval-sim.a" "$libs/libcoeval.a" \
+"$CC" "${warn[@]}" ${SANITIZE-} "$SRC/tests/boundary/world.c" -o world $(pkg-config --cflags --libs coeval-sim)
+"$CC" "${warn[@]}" ${SANITIZE-} "$SRC/tests/boundary/world.c" -o world-static $(pkg-config --cflags coeval-sim) "$libs/libcoeval-sim.a" "$libs/libcoeval.a" \
 	$private
 for name in merged world; do
 	[[ $(ldd ./$name) == *libcoeval* ]] || { echo "$name is static"; exit 1; }

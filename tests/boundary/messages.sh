@@ -8,9 +8,9 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 status=0
 
-# Strings, without comments. Programs of their own are src/cli and sim/testbed.
+# Strings, without comments. Programs of their own are src/cli and sim/simbed.
 cd "$SRC"
-find src sim -name '*.[ch]' ! -path 'src/cli/*' ! -path 'sim/testbed/*' | sort >"$scratch/files"
+find src sim -name '*.[ch]' ! -path 'src/cli/*' ! -path 'sim/simbed/*' | sort >"$scratch/files"
 [ "$(wc -l <"$scratch/files")" -gt 100 ] || { echo "only $(wc -l <"$scratch/files") files"; exit 1; }
 while read -r file; do
 	sed -E 's|/\*.*\*/||; s|^[[:space:]]*/?\*.*||' "$file" | grep -noE '"([^"\\]|\\.)*(--[a-z]|`coeval )([^"\\]|\\.)*"' | sed "s|^|$file:|" || :

@@ -26,6 +26,8 @@ for lib in coeval coeval-sim; do
 	compare "lib$lib.so" "$scratch/$lib" "$scratch/shown"
 	nm -g --defined-only "$BUILD/lib$lib.a" | awk 'NF == 3 { print $3 }' | sort >"$scratch/shown"
 	compare "lib$lib.a" "$scratch/$lib" "$scratch/shown"
+	sed -n 's/^ \(cvl_.*\)@.*/\1/p' "$SRC/debian/lib${lib}0.symbols" >"$scratch/shown"
+	compare "debian/lib${lib}0.symbols" "$scratch/$lib" "$scratch/shown"
 done
 # The simulators call the library's own; what they have of it are copies of what it hides.
 [[ $(nm -D --undefined-only "$BUILD/libcoeval-sim.so") == *cvl_session_create* ]] || { echo "libcoeval-sim.so has its own copy of the library"; status=1; }

@@ -2,7 +2,7 @@
 # room: uplink; full
 # The simulated test bed, collected, while captures, senders, the server and the collector are killed: what the collector has is judged.
 source "$SRC/tests/uplink/start.bash"
-need coeval-testbed
+need coeval-simbed
 # An instrumented build has its own library to preload.
 export ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0
 status=0

@@ -2,7 +2,7 @@
 # room: capture; full
 # The FX2 driver, through the real libusb, on simulated analyzers that show a counter: bare ones are loaded, every sample arrives, and
 # faults are reported and bounded.
-need coeval-testbed
+need coeval-simbed
 need setpriv
 build=$(dirname "$(command -v coeval)")
 capture=$build/tests/fx2_capture
@@ -15,7 +15,7 @@ printf ':03000000020003F8\n:0200030080FE7D\n:00000001FF\n' >firmware.ihx
 
 bed() {
 	echo "== $*"
-	timeout 60 coeval-testbed "$@" 2>stderr
+	timeout 60 coeval-simbed "$@" 2>stderr
 	local status=$?
 	grep -v '^[0-9.]* MB/s$' stderr | sed 's/^/stderr: /'
 	[ "$status" -eq 0 ] || echo "status $status"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # room: capture; full
 # Whole nodes: real captures on simulated analyzers and radios, with and without faults, judged against the truth.
-need coeval-testbed
+need coeval-simbed
 need python3
 # An instrumented build has its own library to preload.
 export ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0
@@ -9,7 +9,7 @@ export ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0
 bed() {
 	local name=$1 status=0
 	shift
-	timeout 300 coeval-testbed --bed "$name" --seed 3 --json "$@" >"$name.json" 2>"$name.err" || status=$?
+	timeout 300 coeval-simbed --bed "$name" --seed 3 --json "$@" >"$name.json" 2>"$name.err" || status=$?
 	if grep -q 'libumockdev-preload.* cannot be preloaded' "$name".err "$name"/*.txt 2>/dev/null; then
 		skip "umockdev's library cannot be put in front here"
 	fi

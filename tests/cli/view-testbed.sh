@@ -3,7 +3,7 @@
 # Captures of the simulated test bed, by real processes on simulated devices, are watched from their start to their end.
 source "$SRC/tests/view/start.bash"
 need_browser
-need coeval-testbed
+need coeval-simbed
 # An instrumented build has its own library to preload.
 export ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0
 coeval demo --testbed --nodes 2 --seconds 150 -o bed > bed.log 2>&1 &

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** spidev (linux/spi/spidev.h). */
-#include "sim/testbed/mock_internal.h"
+#include "sim/simbed/mock_internal.h"
 
 #include <errno.h>
 #include <linux/spi/spidev.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sim/testbed/mock_internal.h"
+#include "sim/simbed/mock_internal.h"
 
 #include <malloc.h>
 #include <signal.h>
@@ -290,7 +290,7 @@ static gboolean come_back(gpointer ctx)
 	struct cvl_error err;
 
 	if (!p->plug && !p->pulled && plug_in(p, &err))
-		fprintf(stderr, "coeval-testbed: %s\n", err.text);
+		fprintf(stderr, "coeval-simbed: %s\n", err.text);
 	return G_SOURCE_REMOVE;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "sim/testbed/bed_main.h"
+#include "sim/simbed/bed_main.h"
 
-#include "sim/testbed/bed_run.h"
+#include "sim/simbed/bed_run.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -47,6 +47,6 @@ int bed_main(int argc, char **argv)
 	rc = bed_run(&o, &err);
 	if (rc >= 0)
 		return rc;
-	fprintf(stderr, "coeval-testbed: %s\n", err.text);
+	fprintf(stderr, "coeval-simbed: %s\n", err.text);
 	return cvl_exit_status(err.code);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sim/testbed/judge.h"
+#include "sim/simbed/judge.h"
 
 #include <coeval/array.h>
 

@@ -3,8 +3,8 @@
  * A collector beside the nodes of a test bed, with a server of its own and a sender a node: real processes,
  * any of which is killed now and then. What it has in the end is judged instead of the nodes' sessions.
  */
-#ifndef TESTBED_BED_COLLECT_H
-#define TESTBED_BED_COLLECT_H
+#ifndef SIMBED_BED_COLLECT_H
+#define SIMBED_BED_COLLECT_H
 
 #include <stdbool.h>
 #include <stdint.h>

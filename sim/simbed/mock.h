@@ -7,8 +7,8 @@
  * mock_run(), which also calls the callbacks of mock_after() and of a child's end. Hold mock_lock()
  * to access a model while a child runs; a model's own callbacks are called with it held.
  */
-#ifndef TESTBED_MOCK_H
-#define TESTBED_MOCK_H
+#ifndef SIMBED_MOCK_H
+#define SIMBED_MOCK_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "sim/testbed/bed_run.h"
+#include "sim/simbed/bed_run.h"
 
 #include <coeval/files.h>
 #include <coeval/out.h>
-#include "sim/testbed/bed_collect.h"
-#include "sim/testbed/judge.h"
-#include "sim/testbed/node.h"
-#include "sim/testbed/world_text.h"
+#include "sim/simbed/bed_collect.h"
+#include "sim/simbed/judge.h"
+#include "sim/simbed/node.h"
+#include "sim/simbed/world_text.h"
 
 #include <coeval/score.h>
 
@@ -125,7 +125,7 @@ static int plan_faults(struct node_event *event, size_t *n, const struct bed_run
 		if (event[i].what == NODE_FULL && !o->disk_bytes)
 			return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
 					"a full disk takes disks of their own: pass --disk BYTES "
-					"(it mounts: unshare -rm coeval-testbed ...)");
+					"(it mounts: unshare -rm coeval-simbed ...)");
 	return 0;
 }
 
@@ -254,7 +254,7 @@ static pid_t start_node(const struct bed_run_opts *o, const char *name)
 		return pid;
 	if (!freopen(text, "we", stdout) || dup2(STDOUT_FILENO, STDERR_FILENO) < 0)
 		_exit(4);
-	execl("/proc/self/exe", "coeval-testbed", "--bed", o->output, "--nodes", nodes, "--seconds",
+	execl("/proc/self/exe", "coeval-simbed", "--bed", o->output, "--nodes", nodes, "--seconds",
 	      seconds, "--seed", seed, "--only", name, "--faults", o->faults ? o->faults : "",
 	      "--disk", disk, (char *)NULL);
 	_exit(4);
@@ -391,7 +391,7 @@ static int join(struct cvl_session **out, const struct bed_run_opts *o, const st
 		add_usage(&oc->used, path);
 		place(path, o, bed->air.clock[i].name, "");
 		if (cvl_session_open(&from, path, NULL, err)) {
-			fprintf(stderr, "coeval-testbed: %s\n", err->text);
+			fprintf(stderr, "coeval-simbed: %s\n", err->text);
 			oc->lost++;
 			oc->unopened++;
 			continue;
@@ -432,7 +432,7 @@ static int judge_all(struct outcome *oc, struct cvl_sync *truth, const struct cv
 			add_up(&oc->sum, &j);
 			if (is_wrong(&j))
 				fprintf(stderr,
-					"coeval-testbed: %s: %" PRIu64 " edges invented, %" PRIu64
+					"coeval-simbed: %s: %" PRIu64 " edges invented, %" PRIu64
 					" lost without a gap, %u of %u slips wider than they say, %" PRIu64
 					" beacons wrong\n",
 					name, j.invented, j.missing, j.narrow, j.slips,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sim/testbed/bed_collect.h"
+#include "sim/simbed/bed_collect.h"
 
 #include <coeval/array.h>
 #include <coeval/files.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** usbfs (linux/usbdevice_fs.h) for the model of an analyzer. */
-#include "sim/testbed/mock_internal.h"
+#include "sim/simbed/mock_internal.h"
 
 #include <errno.h>
 #include <glob.h>

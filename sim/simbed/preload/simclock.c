@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sim/testbed/simclock.h"
+#include "sim/simbed/simclock.h"
 
 static const struct simclock *page;
 

@@ -6,8 +6,8 @@
  * All runs on the node's simulated time, which advances as samples are taken. Faults are logged
  * with their times, so that the judge knows which of the clock's ticks each stored tick was.
  */
-#ifndef TESTBED_NODE_H
-#define TESTBED_NODE_H
+#ifndef SIMBED_NODE_H
+#define SIMBED_NODE_H
 
 #include "sim/devices/bed.h"
 

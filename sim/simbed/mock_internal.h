@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /** Shared by mock.c (devices, children), mock_usb.c and mock_spi.c (system calls on them). */
-#ifndef TESTBED_MOCK_INTERNAL_H
-#define TESTBED_MOCK_INTERNAL_H
+#ifndef SIMBED_MOCK_INTERNAL_H
+#define SIMBED_MOCK_INTERNAL_H
 
 #include <glib.h>
 #include <umockdev.h>
 
-#include "sim/testbed/mock.h"
+#include "sim/simbed/mock.h"
 
 #define PORT_MAX 32
 

@@ -3,8 +3,8 @@
  * The host's clocks in simulated time, for a child that runs with preload/simclock.c in front: it
  * finds the page by the environment.
  */
-#ifndef TESTBED_SIMCLOCK_H
-#define TESTBED_SIMCLOCK_H
+#ifndef SIMBED_SIMCLOCK_H
+#define SIMBED_SIMCLOCK_H
 
 #include <stdint.h>
 

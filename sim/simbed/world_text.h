@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** The text of examples/worlds/nominal.yaml, put in by the build. */
-#ifndef TESTBED_WORLD_TEXT_H
-#define TESTBED_WORLD_TEXT_H
+#ifndef SIMBED_WORLD_TEXT_H
+#define SIMBED_WORLD_TEXT_H
 
 #include <stddef.h>
 

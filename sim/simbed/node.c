@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "sim/testbed/node.h"
+#include "sim/simbed/node.h"
 
 #include "sim/devices/cc1101_chip.h"
 #include "sim/devices/fx2_device.h"
-#include "sim/testbed/mock.h"
-#include "sim/testbed/simclock.h"
+#include "sim/simbed/mock.h"
+#include "sim/simbed/simclock.h"
 #include "wire/beacon.h"
 
 #include <errno.h>
@@ -245,7 +245,7 @@ static int start_capture(struct node *n, struct cvl_error *err)
 
 static void say(const struct node *n, const char *what, const struct cvl_error *err)
 {
-	fprintf(stderr, "coeval-testbed: %s: %s: %s\n", n->course.clock->name, what, err->text);
+	fprintf(stderr, "coeval-simbed: %s: %s: %s\n", n->course.clock->name, what, err->text);
 }
 
 static void finish(struct node *n)
@@ -507,7 +507,7 @@ static int mount_disk(const struct node_opts *o, struct cvl_error *err)
 		return 0;
 	snprintf(size, sizeof(size), "size=%" PRIu64, o->disk_bytes);
 	if ((mkdir(o->session, 0777) && errno != EEXIST) ||
-	    mount("coeval-testbed", o->session, "tmpfs", MS_NODEV | MS_NOSUID, size))
+	    mount("coeval-simbed", o->session, "tmpfs", MS_NODEV | MS_NOSUID, size))
 		return cvl_fail_errno(err, "mount a disk of its own at", o->session);
 	return 0;
 }

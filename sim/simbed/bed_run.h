@@ -3,8 +3,8 @@
  * A whole test bed on one machine: nodes run as processes, their sessions joined, synchronised and
  * judged.
  */
-#ifndef TESTBED_BED_RUN_H
-#define TESTBED_BED_RUN_H
+#ifndef SIMBED_BED_RUN_H
+#define SIMBED_BED_RUN_H
 
 #include <stdbool.h>
 #include <stdint.h>

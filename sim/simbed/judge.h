@@ -4,8 +4,8 @@
  * there, every one that was there must be stored or lie in a gap, and slips must be as wide as they
  * say.
  */
-#ifndef TESTBED_JUDGE_H
-#define TESTBED_JUDGE_H
+#ifndef SIMBED_JUDGE_H
+#define SIMBED_JUDGE_H
 
 #include <coeval/session.h>
 #include <coeval/sync.h>

@@ -6,8 +6,8 @@
 #include <sys/wait.h>
 
 #include "capture/drivers/fx2/proto.h"
-#include "sim/testbed/bed_main.h"
-#include "sim/testbed/mock.h"
+#include "sim/simbed/bed_main.h"
+#include "sim/simbed/mock.h"
 
 #define DEVICES_MAX 16
 
@@ -80,7 +80,7 @@ static void plug_in(void *ctx)
 	struct cvl_error err;
 
 	if (mock_replug(r->mock, r->replug, &err))
-		fprintf(stderr, "coeval-testbed: %s\n", err.text);
+		fprintf(stderr, "coeval-simbed: %s\n", err.text);
 }
 
 static void pull_out(void *ctx)
@@ -102,7 +102,7 @@ static void ended(void *ctx, pid_t pid, int status)
 
 static int usage(FILE *f)
 {
-	fprintf(f, "usage: coeval-testbed [OPTIONS] [--] COMMAND ...\n\n"
+	fprintf(f, "usage: coeval-simbed [OPTIONS] [--] COMMAND ...\n\n"
 		   "Run a command among simulated devices.\n\n"
 		   "      --devices N              FX2 analyzers, at 1-1, 1-2, ... (1)\n"
 		   "      --loaded                 they already run our firmware\n"
@@ -148,7 +148,7 @@ int main(int argc, char **argv)
 	int c, rc = mock_main(argv, &err);
 
 	if (rc) {
-		fprintf(stderr, "coeval-testbed: %s\n", err.text);
+		fprintf(stderr, "coeval-simbed: %s\n", err.text);
 		return 4;
 	}
 	if (argc > 1 && !strcmp(argv[1], "--bed"))
@@ -177,7 +177,7 @@ int main(int argc, char **argv)
 		return usage(stderr);
 	r.mock = mock_new(&err);
 	if (!r.mock) {
-		fprintf(stderr, "coeval-testbed: %s\n", err.text);
+		fprintf(stderr, "coeval-simbed: %s\n", err.text);
 		return 4;
 	}
 	mock_set_speed(r.mock, speed);
@@ -203,7 +203,7 @@ int main(int argc, char **argv)
 	if (!rc && after >= 0)
 		mock_after(r.mock, after, pull_out, &r);
 	if (rc || mock_spawn(r.mock, argv + optind, NULL, ended, &r, &err) < 0)
-		fprintf(stderr, "coeval-testbed: %s\n", err.text);
+		fprintf(stderr, "coeval-simbed: %s\n", err.text);
 	else
 		mock_run(r.mock);
 	mock_free(r.mock);
