@@ -52,8 +52,8 @@ static void export_tables(struct cvl_timeline *tl, const char *dir)
 }
 
 /* Records of the traces in @dir; -1 if they cannot be read. @to: where they are exported to, and @tables. */
-static long use(const char *dir, const char *to, const char *tables, const struct cvl_report *report,
-		unsigned *unsure)
+static long use(const char *dir, const char *to, const char *tables,
+		const struct cvl_report *report, unsigned *unsure)
 {
 	struct cvl_report on_export = { tell, unsure };
 	struct cvl_timeline_opts opts = { .report = to ? &on_export : report };

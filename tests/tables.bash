@@ -34,7 +34,7 @@ compare() {
 		case $name in *a_b_c*) continue ;; esac # their events are called otherwise
 		coeval export "$session" --to arrow --table "$name" -o "tables/$name.arrows" "$@" 2>/dev/null || [ $? -eq 3 ]
 	done
-	python3 "$SRC/tests/compare_tables.py" "$readers" "$session" tables "$@" || echo "they differ"
+	"${python-python3}" "$SRC/tests/compare_tables.py" "$readers" "$session" tables "$@" || echo "they differ"
 }
 
 # compare_all READERS

@@ -70,7 +70,8 @@ void pack_deltas(struct buffer *to, const uint64_t *v, size_t n)
 
 			for (unsigned k = 0; k < MINI; k++)
 				any |= delta[m * MINI + k];
-			width[m] = any ? (uint8_t)(64 - __builtin_clzll(any)) : 0;
+			/* values at half bytes repeat where a compressor can see it */
+			width[m] = any ? (uint8_t)((67 - __builtin_clzll(any)) & ~3) : 0;
 			w = pack_mini(w, delta + m * MINI, width[m]);
 		}
 	}

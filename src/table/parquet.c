@@ -199,19 +199,25 @@ static void put_values(struct parquet *p, size_t column, const struct cvl_cells 
 /* p->body as the codec of @k wants it; NULL: it failed. */
 static const struct buffer *compress_page(struct parquet *p, struct chunk *k)
 {
+	int rc;
+
 	if (k->codec == UNCOMPRESSED)
 		return &p->body;
 	p->packed.n = 0;
-	if (!buffer_room(&p->packed, deflateBound(&p->z, p->body.n)) || deflateReset(&p->z) != Z_OK)
+	if (deflateReset(&p->z) != Z_OK)
 		return NULL;
 	p->z.next_in = p->body.at;
 	p->z.avail_in = (uInt)p->body.n;
-	p->z.next_out = p->packed.at;
-	p->z.avail_out = (uInt)p->packed.room;
-	if (deflate(&p->z, Z_FINISH) != Z_STREAM_END)
-		return NULL;
-	p->packed.n = p->packed.room - p->z.avail_out;
-	return &p->packed;
+	do {
+		/* not by deflateBound(), which some zlibs count too low for a few bytes */
+		p->z.next_out = buffer_room(&p->packed, p->body.n + p->body.n / 64 + 64);
+		if (!p->z.next_out)
+			return NULL;
+		p->z.avail_out = (uInt)(p->packed.room - p->packed.n);
+		rc = deflate(&p->z, Z_FINISH);
+		p->packed.n = p->packed.room - p->z.avail_out;
+	} while (rc == Z_OK);
+	return rc == Z_STREAM_END ? &p->packed : NULL;
 }
 
 /* p->body becomes a page: of @n values of the column, or of @n names of its dictionary at @to. */

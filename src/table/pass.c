@@ -33,11 +33,8 @@ struct pass {
 	size_t n, room;
 	size_t of_kind[KINDS]; /* number of the table, or NONE */
 	size_t gaps;
-	/* of each stream: tables of its classes of events, 1 + number, 0 if not yet; and its events so far */
-	struct pass_stream {
-		size_t *of_class;
-		int64_t events;
-	} * stream;
+	/* of each stream, unless NULL: tables of its classes of events, 1 + number; 0: not yet known */
+	size_t **of_class;
 	size_t unchecked; /* records since memory was looked at */
 };
 
@@ -71,15 +68,14 @@ int pass_open(struct pass **out, struct cvl_timeline *tl, const char *only, stru
 	timeline_want_bounds(tl);
 	for (size_t k = 0; k < KINDS; k++)
 		p->of_kind[k] = NONE;
-	p->stream = calloc(cvl_timeline_streams(tl) + 1, sizeof(*p->stream));
-	if (!p->stream)
+	p->of_class = calloc(cvl_timeline_streams(tl) + 1, sizeof(*p->of_class));
+	if (!p->of_class)
 		rc = cvl_no_memory(err);
 	else if (only)
 		rc = add(p, only, true, &i, err);
 	else
 		rc = add(p, "gaps", true, &p->gaps, err);
-	/* `seq` of an event counts those of other names, too */
-	if (!rc && only && p->entry->t->kind->kinds && p->entry->t->kind != &table_event)
+	if (!rc && only && p->entry->t->kind->kinds)
 		for (size_t s = 0; s < cvl_timeline_streams(tl); s++)
 			cvl_timeline_pick(tl, s, &p->entry->t->stream[s].pick);
 	if (!rc && !only)
@@ -95,14 +91,14 @@ void pass_close(struct pass *p)
 {
 	if (!p)
 		return;
-	for (size_t s = 0; p->stream && s < cvl_timeline_streams(p->tl); s++) {
+	for (size_t s = 0; p->of_class && s < cvl_timeline_streams(p->tl); s++) {
 		cvl_timeline_pick(p->tl, s, NULL);
-		free(p->stream[s].of_class);
+		free(p->of_class[s]);
 	}
 	for (size_t i = 0; i < p->n; i++)
 		cvl_table_close(p->entry[i].t);
 	free(p->entry);
-	free(p->stream);
+	free(p->of_class);
 	free(p);
 }
 
@@ -125,20 +121,21 @@ static int push(struct pass *p, size_t i, const struct cvl_slice *sl, struct cvl
 static int find_event(struct pass *p, size_t stream, uint32_t cls, size_t *i, struct cvl_error *err)
 {
 	const struct cvl_trace *trace = cvl_timeline_trace(p->tl, stream);
-	struct pass_stream *s = &p->stream[stream];
+	size_t *of_class = p->of_class[stream];
 	const size_t prefix = strlen(table_event.name);
 	char name[CVL_ERROR_TEXT];
 	int rc;
 
-	if (!s->of_class)
-		s->of_class = calloc(cvl_trace_events(trace) + 1, sizeof(*s->of_class));
-	if (!s->of_class)
+	if (!of_class)
+		of_class = calloc(cvl_trace_events(trace) + 1, sizeof(*of_class));
+	p->of_class[stream] = of_class;
+	if (!of_class)
 		return cvl_no_memory(err);
-	*i = s->of_class[cls] == NONE ? NONE : s->of_class[cls] - 1;
-	if (s->of_class[cls])
+	*i = of_class[cls] == NONE ? NONE : of_class[cls] - 1;
+	if (of_class[cls])
 		return 0;
 	*i = NONE;
-	s->of_class[cls] = NONE;
+	of_class[cls] = NONE;
 	if ((size_t)snprintf(name, sizeof(name), "%s%s", table_event.name,
 			     cvl_trace_event(trace, cls)->name) >= sizeof(name))
 		return 0; /* no such table, see cvl_table_each() */
@@ -155,15 +152,14 @@ static int find_event(struct pass *p, size_t stream, uint32_t cls, size_t *i, st
 		if (rc)
 			return rc;
 	}
-	s->of_class[cls] = *i + 1;
+	of_class[cls] = *i + 1;
 	return 0;
 }
 
-/* Each event goes to the table of its class only, which is told how many came before. */
+/* Each event goes to the table of its class only. */
 static int push_events(struct pass *p, const struct cvl_slice *sl, struct cvl_error *err)
 {
 	const struct cvl_batch *b = sl->batch;
-	struct pass_stream *s = &p->stream[sl->stream];
 	struct cvl_slice part = *sl;
 	int rc = 0;
 
@@ -179,11 +175,8 @@ static int push_events(struct pass *p, const struct cvl_slice *sl, struct cvl_er
 		       b->cls[part.end] == b->cls[i])
 			part.end++;
 		rc = find_event(p, sl->stream, b->cls[i], &to, err);
-		if (!rc && to != NONE) {
-			p->entry[to].t->stream[sl->stream].seq = s->events;
+		if (!rc && to != NONE)
 			rc = push(p, to, &part, err);
-		}
-		s->events += (int64_t)(part.end - part.begin);
 	}
 	return rc;
 }

@@ -4,7 +4,7 @@
 need python3
 need node
 need npm
-. "$SRC/tests/tables.bash"
+source "$SRC/tests/tables.bash"
 
 mkdir npm
 (cd npm && npm install --no-save --no-audit --no-fund hyparquet hyparquet-compressors apache-arrow) >npm.log 2>&1 ||

@@ -2,7 +2,7 @@
 # room: table
 # Which files there are, what they begin and end with, which tables can be chosen, and what is said where that cannot be.
 need python3
-. "$SRC/tests/tables.bash"
+source "$SRC/tests/tables.bash"
 
 "$build/tests/kinds" kinds
 coeval export kinds --to parquet -o tables 2>/dev/null || echo "-> $?"

@@ -129,7 +129,7 @@ static void numbers_of_any_width_are_packed(void **state)
 	(void)state;
 	for (unsigned round = 0; round < tier(100, 1000, 100000); round++) {
 		const size_t n = draw_u64(&d) % (round % 4 ? 300 : MANY);
-		const unsigned width = 1 + draw_u64(&d) % 31;
+		const unsigned width = 1 + (unsigned)draw_below(&d, 31);
 		struct buffer b = { 0 };
 		struct bytes r;
 
