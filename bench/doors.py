@@ -39,8 +39,9 @@ def by_bt2():
 
 
 def by_csv():
-    subprocess.run([os.environ["COEVAL_BINARY"], "export", path, "--to", "csv", "-o", "edges.csv"], check=True)
-    return len(pandas.read_csv("edges.csv"))
+    csv = os.path.join(os.path.dirname(path), "edges.csv")
+    subprocess.run([os.environ["COEVAL_BINARY"], "export", path, "--to", "csv", "-o", csv], check=True)
+    return len(pandas.read_csv(csv))
 
 
 if what in ("pandas", "polars", "table"):

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A trace, its metadata up to the first NUL and then its stream, is exported as CTF. The result
- * must be readable without a message, and have as many records and gaps.
+ * must be readable without a message, and have as many records and gaps. As tables, in Parquet and
+ * Arrow, it must be exportable.
  */
+#include <coeval/files.h>
 #include <coeval/format.h>
 #include <coeval/timeline.h>
 
@@ -45,8 +47,28 @@ static void export_others(struct cvl_timeline *tl)
 		}
 }
 
-/* Records of the traces in @dir; -1 if they cannot be read. @to: where they are exported to. */
-static long use(const char *dir, const char *to, const struct cvl_report *report, unsigned *unsure)
+static void export_tables(struct cvl_timeline *tl, const char *dir)
+{
+	const char *const name[] = { "parquet", "arrow" };
+	char path[100];
+	struct cvl_error err;
+
+	if (mkdir(dir, 0700))
+		abort();
+	for (size_t i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, name[i]);
+		if (cvl_timeline_rewind(tl, &err) ||
+		    cvl_exporter_find(name[i])->write(tl, path, &err)) {
+			fprintf(stderr, "%s\n", err.text);
+			abort();
+		}
+	}
+	cvl_remove_tree(dir, NULL);
+}
+
+/* Records of the traces in @dir; -1 if they cannot be read. @to: where they are exported to, and @tables. */
+static long use(const char *dir, const char *to, const char *tables,
+		const struct cvl_report *report, unsigned *unsure)
 {
 	struct cvl_report on_export = { tell, unsure };
 	struct cvl_timeline_opts opts = { .report = to ? &on_export : report };
@@ -83,6 +105,7 @@ static long use(const char *dir, const char *to, const struct cvl_report *report
 			records = -1;
 		else
 			export_others(tl);
+		export_tables(tl, tables);
 	}
 	cvl_timeline_close(tl);
 	cvl_session_close(session);
@@ -91,7 +114,7 @@ static long use(const char *dir, const char *to, const struct cvl_report *report
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	static char from[64], to[64], path[2][100];
+	static char from[64], to[64], tables[80], path[2][100];
 	const uint8_t *stream = memchr(data, 0, n);
 	unsigned told = 0, unsure;
 	const struct cvl_report report = { tell, &told };
@@ -102,6 +125,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		snprintf(to, sizeof(to), "/tmp/coeval-fuzz-XXXXXX");
 		if (!mkdtemp(from) || !mkdtemp(to))
 			abort();
+		snprintf(tables, sizeof(tables), "%s-tables", to);
 		snprintf(path[0], sizeof(path[0]), "%s/metadata", from);
 		snprintf(path[1], sizeof(path[1]), "%s/stream", from);
 	}
@@ -109,10 +133,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		return 0;
 	put(path[0], data, (size_t)(stream - data));
 	put(path[1], stream + 1, n - (size_t)(stream - data) - 1);
-	before = use(from, to, NULL, &unsure);
+	before = use(from, to, tables, NULL, &unsure);
 	if (before < 0 || unsure)
 		return 0;
-	after = use(to, NULL, &report, &unsure);
+	after = use(to, NULL, NULL, &report, &unsure);
 	if (after != before || told) {
 		fprintf(stderr, "%ld records before, %ld after\n", before, after);
 		abort();

@@ -162,6 +162,12 @@ struct cvl_exporter {
 	const char *suffix;               /* of its files, with the dot; "" for a directory */
 	/** Write all of @tl to @path (NULL or "-": standard output, if the format allows it). */
 	int (*write)(struct cvl_timeline *tl, const char *path, struct cvl_error *err);
+	/**
+	 * The same of table @table alone (coeval/table.h). CVL_E_UNKNOWN_ID: there is no such table.
+	 * NULL: the format does not consist of tables.
+	 */
+	int (*write_table)(struct cvl_timeline *tl, const char *table, const char *path,
+			   struct cvl_error *err);
 };
 
 /** All of them, ended by NULL; and the one called @name, or NULL. */

@@ -125,7 +125,7 @@ CVL_API int cvl_table_open(struct cvl_table **t, struct cvl_session *session, co
 
 /**
  * The same on a timeline that the caller opened, reads by and closes: for one that grows. Rows are
- * added by cvl_table_push(). Not for `clocks` and results.
+ * added by cvl_table_push(), and at the end by cvl_table_finish(). Not for results.
  */
 CVL_API int cvl_table_attach(struct cvl_table **t, struct cvl_timeline *tl, const char *name,
 			     const struct cvl_table_opts *opts, struct cvl_error *err);
@@ -137,6 +137,8 @@ CVL_API int cvl_table_begin(struct cvl_table *t, struct cvl_timeline *tl, struct
 /** Add what @slice has to the rows that cvl_table_take() gives. */
 CVL_API int cvl_table_push(struct cvl_table *t, const struct cvl_slice *slice,
 			   struct cvl_error *err);
+/** Add what is known only after the last slice: spans that did not end; all of `clocks`. */
+CVL_API int cvl_table_finish(struct cvl_table *t, struct cvl_error *err);
 /** The rows so far, perhaps none; NULL: out of memory. */
 CVL_API struct cvl_rows *cvl_table_take(struct cvl_table *t);
 

@@ -8,8 +8,14 @@
 
 #include <string.h>
 
-static int export_to(const struct cvl_exporter *exporter, struct cvl_timeline *tl, const char *path,
-		     struct cvl_error *err)
+static int write_to(const struct cvl_exporter *exporter, struct cvl_timeline *tl, const char *table,
+		    const char *path, struct cvl_error *err)
+{
+	return table ? exporter->write_table(tl, table, path, err) : exporter->write(tl, path, err);
+}
+
+static int export_to(const struct cvl_exporter *exporter, struct cvl_timeline *tl,
+		     const char *table, const char *path, struct cvl_error *err)
 {
 	struct output output;
 	int rc;
@@ -19,7 +25,7 @@ static int export_to(const struct cvl_exporter *exporter, struct cvl_timeline *t
 	rc = output_begin(&output, path, !exporter->suffix[0], err);
 	if (rc)
 		return rc;
-	return output_end(&output, exporter->write(tl, output_path(&output), err), err);
+	return output_end(&output, write_to(exporter, tl, table, output_path(&output), err), err);
 }
 
 /* Most formats cannot express it. */
@@ -35,7 +41,7 @@ static void warn_of_ambiguous(const struct cvl_sync *sync)
 
 struct request {
 	struct cvl_timeline_opts opts;
-	const char *to, *output;
+	const char *to, *output, *table;
 	bool json;
 };
 
@@ -60,7 +66,9 @@ static const struct verb_members formats = { "Formats (--to)", format };
 static const struct cli_option options[] = {
 	{ "to", 0, "FORMAT", OPTION_WORD, AT(to), "the format", .word = format_name, .must = true },
 	{ "output", 'o', "OUT", OPTION_FILE, AT(output),
-	  "the file, or the directory of ctf (default: standard output)" },
+	  "the file, or the directory of ctf and parquet (default: standard output)" },
+	{ "table", 0, "NAME", OPTION_TEXT, AT(table),
+	  "of arrow and parquet: this table alone (docs/tables.md)" },
 	RANGE_OPTIONS(AT(opts)),
 	NOMINAL_OPTION(AT(opts.nominal)),
 	STRICT_OPTION(AT(opts.strict)),
@@ -132,6 +140,8 @@ static int run(int argc, char **argv, const struct verb *verb)
 		return rc;
 	if (r.json && strcmp(r.to, "null") != 0 && (!r.output || !strcmp(r.output, "-")))
 		return cli_usage(verb, "--json needs -o OUT: standard output has the JSON");
+	if (r.table && !cvl_exporter_find(r.to)->write_table)
+		return cli_usage(verb, "--table: %s has no tables; arrow and parquet do", r.to);
 	problems_init(&problems);
 	progress_init(&progress, "exporting");
 	r.opts.report = &problems.report;
@@ -142,7 +152,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 	rc = cvl_timeline_open(&tl, session, &r.opts, &err);
 	if (!rc) {
 		warn_of_ambiguous(cvl_timeline_sync(tl));
-		rc = export_to(cvl_exporter_find(r.to), tl, r.output, &err);
+		rc = export_to(cvl_exporter_find(r.to), tl, r.table, r.output, &err);
 	}
 	if (!rc && r.json)
 		rc = tell(&r, tl, &err);
@@ -160,7 +170,7 @@ const struct verb verb_export = {
 	.options = options,
 	.members = &formats,
 	.notes =
-		"Gaps stay visible: as x and a wire called gap in VCD and FST, rows in CSV, events in CTF, slices in Perfetto. The files of Grace, FlockLab and ett-text cannot hold them: the number left out is printed. An unknown level is x in VCD and FST, and an empty cell in CSV.\n"
+		"Gaps stay visible: as x and a wire called gap in VCD and FST, rows in CSV, events in CTF, slices in Perfetto. The files of Grace, FlockLab and ett-text cannot hold them: the number left out is printed. An unknown level is x in VCD and FST, and an empty cell in CSV. Parquet has a file gaps, and each table of it and of arrow tells how many there are.\n"
 		"\n"
 		"OUT gets its name when it is complete: after a failure or a signal, what was there before is still there.\n",
 	.examples = "  coeval export s/ --to vcd -o out.vcd\n",

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "timeline/wanted.h"
+
 enum {
 	CLOCK_NAME,
 	CLOCK_NODE,
@@ -68,7 +70,7 @@ static int clocks_end(struct cvl_table *t, struct cvl_error *err)
 		};
 		const size_t r = t->n;
 
-		if (t->node && !cvl_clock_matches(c, t->node))
+		if (!timeline_wants(t->tl, i))
 			continue;
 		for (size_t k = 0; k < sizeof(names) / sizeof(*names); k++) {
 			int32_t *at = &table_codes(t, names[k].column)[r];

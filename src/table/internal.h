@@ -40,8 +40,9 @@ struct cvl_table {
 	struct cvl_session *session;
 	struct cvl_timeline *tl;
 	struct cvl_table_opts opts;
-	bool attached; /* the timeline is the caller's */
-	bool ended;
+	bool attached;          /* the timeline is the caller's */
+	bool at_end;            /* of its own timeline */
+	bool ended;             /* what is known only then was added */
 	struct cvl_block block; /* not yet taken */
 	const struct cvl_column *column;
 	size_t n_columns;
@@ -91,6 +92,10 @@ extern const struct table_kind table_edges, table_samples, table_events, table_e
 
 /** Room for @more rows. */
 int table_room(struct cvl_table *t, size_t more, struct cvl_error *err);
+
+/** Whether its rows are as many as were wanted at a time, or many bytes; and their bytes. */
+bool table_full(const struct cvl_table *t);
+size_t table_bytes(const struct cvl_table *t);
 
 /** Number of @text in the dictionary of column @column; -1 and CVL_E_NOMEM. */
 int32_t table_name(struct cvl_table *t, size_t column, const char *text);

@@ -455,9 +455,9 @@ int cvl_table_attach(struct cvl_table **out, struct cvl_timeline *tl, const char
 	t->tl = tl;
 	t->attached = true;
 	rc = make(t, name, opts, err);
-	if (!rc && !t->kind->slice)
+	if (!rc && t->kind->result)
 		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-			      "table '%s' cannot be followed: it is complete at the end only",
+			      "table '%s' is the result of an analysis, which needs its options",
 			      name);
 	rc = rc ? rc : prepare(t, err);
 	if (rc)
@@ -526,10 +526,27 @@ int cvl_table_push(struct cvl_table *t, const struct cvl_slice *slice, struct cv
 		t->gaps += b->kind[i] == CVL_GAP;
 		t->late += b->flags[i] & CVL_LATE;
 	}
-	return t->kind->slice(t, slice, err);
+	return t->kind->slice ? t->kind->slice(t, slice, err) : 0;
 }
 
-static bool full(const struct cvl_table *t)
+int cvl_table_finish(struct cvl_table *t, struct cvl_error *err)
+{
+	const bool was_ended = t->ended;
+
+	t->ended = true;
+	return !was_ended && t->kind->end ? t->kind->end(t, err) : 0;
+}
+
+size_t table_bytes(const struct cvl_table *t)
+{
+	size_t n = 0;
+
+	for (size_t c = 0; c < t->n_columns; c++)
+		n += t->n * cell_size(t->column[c].type) + t->fill[c].bytes;
+	return n;
+}
+
+bool table_full(const struct cvl_table *t)
 {
 	if (t->n >= t->opts.rows)
 		return true;
@@ -545,13 +562,13 @@ static int fill(struct cvl_table *t, struct cvl_error *err)
 	struct cvl_slice slice;
 	int rc = 0;
 
-	while (!rc && !t->ended && !full(t)) {
+	while (!rc && !t->at_end && !table_full(t)) {
 		if (cvl_block_take(&t->block, &slice)) {
 			rc = cvl_table_push(t, &slice, err);
 			continue;
 		}
 		rc = cvl_timeline_next(t->tl, &t->block, err);
-		t->ended = !rc;
+		t->at_end = !rc;
 		rc = rc > 0 ? 0 : rc;
 	}
 	return rc;
@@ -559,15 +576,13 @@ static int fill(struct cvl_table *t, struct cvl_error *err)
 
 int cvl_table_next(struct cvl_table *t, struct cvl_rows **rows, struct cvl_error *err)
 {
-	const bool was_ended = t->ended;
 	int rc = 0;
 
 	*rows = NULL;
 	if (t->kind->slice)
 		rc = fill(t, err);
-	t->ended = t->ended || !t->kind->slice;
-	if (!rc && t->ended && !was_ended && t->kind->end)
-		rc = t->kind->end(t, err);
+	if (!rc && (t->at_end || !t->kind->slice))
+		rc = cvl_table_finish(t, err);
 	if (rc || !t->n)
 		return rc;
 	*rows = cvl_table_take(t);

@@ -6,6 +6,7 @@
 #include "store/stored.h"
 #include "timeline/bound.h"
 #include "timeline/live.h"
+#include "timeline/wanted.h"
 #include "timeline/window.h"
 
 /** Bytes of the streams' files in memory, unless a few records for each of them need more. */
@@ -97,9 +98,6 @@ struct cvl_timeline {
 };
 
 /* ---- source.c ---- */
-
-/** Whether clock @clock was asked for. */
-bool source_wanted(const struct cvl_timeline *tl, size_t clock);
 
 /** Open the stream of @s, or open it again, at its beginning. */
 int source_open(struct cvl_timeline *tl, struct source *s, struct cvl_error *err);

@@ -9,7 +9,7 @@
 
 #define IN_MEMORY_FOR 64 /* records of each stream; see IN_MEMORY_MAX */
 
-bool source_wanted(const struct cvl_timeline *tl, size_t clock)
+bool timeline_wants(const struct cvl_timeline *tl, size_t clock)
 {
 	return !tl->opts.node ||
 	       cvl_clock_matches(cvl_session_clock(tl->session, clock), tl->opts.node);
@@ -291,7 +291,7 @@ int source_refill(struct cvl_timeline *tl, size_t i, struct cvl_error *err)
 			break;
 		s->holds = false;
 		s->clock = clock_of(tl, s);
-		if (s->clock < 0 || !source_wanted(tl, (size_t)s->clock))
+		if (s->clock < 0 || !timeline_wants(tl, (size_t)s->clock))
 			continue;
 		cvl_map_times(tl->clock[s->clock].map, s->batch.tick, s->batch.n, s->time);
 		tell_damage(tl, &tl->clock[s->clock]);

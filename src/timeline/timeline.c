@@ -24,7 +24,7 @@ static int check_node(const struct cvl_timeline *tl, struct cvl_error *err)
 		const char *node = cvl_session_clock(tl->session, i)->node;
 		bool said = false;
 
-		if (source_wanted(tl, i))
+		if (timeline_wants(tl, i))
 			return 0;
 		for (size_t k = 0; k < i && !said; k++)
 			said = !strcmp(cvl_session_clock(tl->session, k)->node, node);
@@ -313,6 +313,11 @@ int cvl_timeline_rewind(struct cvl_timeline *tl, struct cvl_error *err)
 void cvl_timeline_pick(struct cvl_timeline *tl, size_t stream, const struct cvl_pick *p)
 {
 	tl->source[stream]->pick = p;
+}
+
+void timeline_want_bounds(struct cvl_timeline *tl)
+{
+	tl->opts.bounds = true;
 }
 
 struct cvl_time cvl_timeline_until(const struct cvl_timeline *tl)

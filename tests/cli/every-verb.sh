@@ -135,7 +135,7 @@ every_verb() {
 	try power "$s" --current I1H --volts 3.3 --json
 	try precision "$s"
 	try precision "$s" --gaps 3 --json
-	for format in vcd fst csv ctf perfetto grace flocklab ett-text null; do
+	for format in vcd fst csv ctf perfetto grace flocklab ett-text parquet arrow null; do
 		rm -rf exported
 		try export "$s" --to $format -o exported
 	done
