@@ -84,6 +84,8 @@ enum cvl_hint {
 	/* what to look at */
 	CVL_HINT_NODE,   /* choose a node */
 	CVL_HINT_POLICY, /* choose a policy, adaption and cache */
+	CVL_HINT_CHECK,  /* give rules to check by */
+	CVL_HINT_WATTS,  /* name the channel of power */
 	CVL_HINTS
 };
 

@@ -50,6 +50,8 @@ static const char *const hints[CVL_HINTS] = {
 	[CVL_HINT_LISTEN] = "; if its port is taken, pass --listen HOST:PORT",
 	[CVL_HINT_NODE] = "; export them one by one with --node",
 	[CVL_HINT_POLICY] = " (--policy, --adaption and --cache choose others)",
+	[CVL_HINT_CHECK] = " (--rules RULES.yaml)",
+	[CVL_HINT_WATTS] = " (--power CHANNEL)",
 };
 
 /* Messages contain names from files. */

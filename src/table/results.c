@@ -25,9 +25,12 @@ static int put_names(struct cvl_table *t, const size_t *column, const char *cons
 	return 0;
 }
 
-static int needs(const struct cvl_table *t, const char *what, struct cvl_error *err)
+static int needs(const struct cvl_table *t, const char *what, enum cvl_hint hint,
+		 struct cvl_error *err)
 {
-	return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "table '%s' needs %s", t->name, what);
+	return cvl_hint(
+		err, hint,
+		cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "table '%s' needs %s", t->name, what));
 }
 
 /* ---- violations ---- */
@@ -95,7 +98,7 @@ static int violations_end(struct cvl_table *t, struct cvl_error *err)
 	int rc;
 
 	if (!t->opts.check)
-		return needs(t, "rules", err);
+		return needs(t, "rules", CVL_HINT_CHECK, err);
 	rc = cvl_check_open(&a, t->tl, &opts, err);
 	rc = rc ? rc : cvl_analyse(t->tl, &a, 1, err);
 	cvl_analysis_free(a);
@@ -406,7 +409,7 @@ static int power_end(struct cvl_table *t, struct cvl_error *err)
 	int rc;
 
 	if (!t->opts.power)
-		return needs(t, "the channel of power", err);
+		return needs(t, "the channel of power", CVL_HINT_WATTS, err);
 	opts = *t->opts.power;
 	opts.keep = true;
 	rc = cvl_power_open(&a, t->tl, &opts, err);

@@ -253,14 +253,16 @@ static int name_classes(struct cvl_table *t, size_t stream, size_t column, struc
 	return 0;
 }
 
-/* The column called @name; t->n_columns: there is none. */
+/* The column called @name, which is not a field of an event; t->n_columns: there is none. */
 static size_t find_column(const struct cvl_table *t, const char *name)
 {
-	size_t c = 0;
+	const size_t n =
+		t->kind->event && t->n_columns > t->kind->marked ? t->kind->marked : t->n_columns;
 
-	while (c < t->n_columns && strcmp(t->column[c].name, name) != 0)
-		c++;
-	return c;
+	for (size_t c = 0; c < n; c++)
+		if (!strcmp(t->column[c].name, name))
+			return c;
+	return t->n_columns;
 }
 
 /* What can be known of a stream before it is read. */
