@@ -7,7 +7,7 @@
 extern const struct verb verb_capture, verb_send, verb_collect, verb_import, verb_decode, verb_sim,
 	verb_demo, verb_sync, verb_info, verb_show, verb_export, verb_report, verb_session,
 	verb_check, verb_calls, verb_power, verb_precision, verb_task, verb_flow, verb_doctor,
-	verb_control, verb_view;
+	verb_control, verb_view, verb_sql;
 /* For shells and for the build: undocumented. */
 extern const struct verb verb_complete, verb_completion, verb_man;
 
@@ -23,10 +23,11 @@ static const struct verb verb_help = {
 };
 
 const struct verb *const verbs[] = {
-	&verb_capture, &verb_send,    &verb_collect, &verb_import,  &verb_decode, &verb_sim,
-	&verb_demo,    &verb_sync,    &verb_info,    &verb_view,    &verb_show,   &verb_export,
-	&verb_report,  &verb_session, &verb_check,   &verb_calls,   &verb_power,  &verb_precision,
-	&verb_task,    &verb_flow,    &verb_doctor,  &verb_control, &verb_help,   NULL,
+	&verb_capture, &verb_send,   &verb_collect, &verb_import,    &verb_decode,
+	&verb_sim,     &verb_demo,   &verb_sync,    &verb_info,      &verb_view,
+	&verb_show,    &verb_export, &verb_report,  &verb_session,   &verb_sql,
+	&verb_check,   &verb_calls,  &verb_power,   &verb_precision, &verb_task,
+	&verb_flow,    &verb_doctor, &verb_control, &verb_help,      NULL,
 };
 
 static const struct verb *const unlisted[] = { &verb_complete, &verb_completion, &verb_man, NULL };
