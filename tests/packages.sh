@@ -81,6 +81,13 @@ attempt() {
 			for other in 'task bench none.json' 'demo --testbed'; do { coeval $other || :; } 2>&1 | grep 'install the package coeval-'; done
 		END
 		;;
+	python3-coeval)
+		cat <<-'END'
+			python3 -c 'import coeval
+			s = coeval.simulate("/srv/source/examples/notebooks/world.yaml", "s")
+			assert {v.verdict for v in s.sync().values()} == {"good"} and len(s.edges().rows()) > 100'
+		END
+		;;
 	libcoeval0 | libcoeval-sim0)
 		echo "ldd /usr/lib/*/${1%0}.so.0 | tee libs"
 		echo '[ -s libs ]; ! grep "not found" libs'
