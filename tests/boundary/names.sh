@@ -11,7 +11,7 @@ status=0
 
 compare() { # LIBRARY DECLARED SHOWN
 	diff "$2" "$3" >"$scratch/diff" && return
-	sed -n -e 's/^< \(.*\)/declared, and not in '"$1"': \1/p' -e 's/^> \(.*\)/in '"$1"', and not declared: \1/p' "$scratch/diff"
+	sed -n -e 's|^< \(.*\)|declared, and not in '"$1"': \1|p' -e 's|^> \(.*\)|in '"$1"', and not declared: \1|p' "$scratch/diff"
 	status=1
 }
 
