@@ -16,11 +16,15 @@ with() {
 	done
 }
 
-# wheels PACKAGE...: a Python with these from PyPI; kept beside the build
+# wheels PACKAGE...: a Python with these from PyPI, which tests share
 wheels() {
-	local venv=$build/venv
+	local venv=$SRC/build/venv
 
-	[ -x "$venv/bin/python" ] || "$python" -m venv "$venv" >venv.log 2>&1 || skip "no virtual environment: $(tail -n 1 venv.log)"
+	mkdir -p "$SRC/build"
+	exec 8>"$SRC/build/venv.lock"
+	flock 8
+	[ -x "$venv/bin/pip" ] || "$python" -m venv "$venv" >venv.log 2>&1 || skip "no virtual environment: $(tail -n 1 venv.log)"
 	"$venv/bin/python" -m pip install -q "$@" >pip.log 2>&1 || skip "pip cannot install $*: $(tail -n 1 pip.log)"
+	exec 8>&-
 	python=$venv/bin/python
 }
