@@ -468,10 +468,10 @@ static int put_payload(struct exporter *x, const struct cvl_slice *sl, size_t i,
 		uint64_t until = UINT64_MAX;
 
 		if (b->aux[i] != CVL_TICK_UNKNOWN)
-			until = (uint64_t)(cvl_map_time(cvl_timeline_map(x->tl, sl->clock),
-							(struct cvl_tick){ b->aux[i] }, NULL)
-						   .ns -
-					   x->zero);
+			until = (uint64_t)cvl_map_time(cvl_timeline_map(x->tl, sl->clock),
+						       (struct cvl_tick){ b->aux[i] }, NULL)
+					.ns -
+				(uint64_t)x->zero;
 		put_uint(x, until, 64);
 		put_uint(x, b->value[i], 64);
 		put_uint(x, b->cls[i], 8);
@@ -549,7 +549,7 @@ static int put_record(struct exporter *x, const struct cvl_slice *sl, size_t i, 
 		      struct cvl_error *err)
 {
 	struct out_stream *o = &x->stream[sl->stream];
-	uint64_t t = (uint64_t)(sl->time[i].ns - x->zero);
+	uint64_t t = (uint64_t)sl->time[i].ns - (uint64_t)x->zero;
 	int64_t bound = cvl_timeline_bound(x->tl, sl, i);
 	struct event_header h;
 	int rc;

@@ -6,9 +6,18 @@
 #include <string.h>
 
 const struct cvl_exporter *const cvl_exporters[] = {
-	&cvl_export_vcd,      &cvl_export_fst,   &cvl_export_csv,      &cvl_export_ctf,
-	&cvl_export_perfetto, &cvl_export_grace, &cvl_export_flocklab, &cvl_export_ett,
-	&cvl_export_parquet,  &cvl_export_arrow, &cvl_export_sqlite,   &cvl_export_null,
+	&cvl_export_vcd,
+	&cvl_export_fst,
+	&cvl_export_csv,
+	&cvl_export_ctf,
+	&cvl_export_perfetto,
+	&cvl_export_grace,
+	&cvl_export_flocklab,
+	&cvl_export_ett,
+	&cvl_export_parquet,
+	&cvl_export_arrow,
+	&cvl_export_sqlite,
+	&cvl_export_null,
 	NULL,
 };
 

@@ -160,6 +160,14 @@ static void put_edge(struct waves *w, const struct cvl_slice *sl, size_t i, int6
 	}
 }
 
+/* Saturates where a timeline spans more than 292 years. */
+static int64_t since_zero(const struct waves *w, struct cvl_time t)
+{
+	int64_t ns;
+
+	return __builtin_sub_overflow(t.ns, w->zero, &ns) ? INT64_MAX : ns;
+}
+
 static void put_gap(struct waves *w, const struct cvl_slice *sl, size_t i, int64_t t)
 {
 	struct stream *s = &w->stream[sl->stream];
@@ -174,10 +182,8 @@ static void put_gap(struct waves *w, const struct cvl_slice *sl, size_t i, int64
 	s->in_gap = true;
 	s->gap_until = INT64_MAX;
 	if (to != CVL_TICK_UNKNOWN)
-		s->gap_until = cvl_map_time(cvl_timeline_map(w->tl, sl->clock),
-					    (struct cvl_tick){ to }, NULL)
-				       .ns -
-			       w->zero;
+		s->gap_until = since_zero(w, cvl_map_time(cvl_timeline_map(w->tl, sl->clock),
+							  (struct cvl_tick){ to }, NULL));
 }
 
 /* Whether the bound of the clock of record @i was written, and still holds. */
@@ -223,7 +229,7 @@ static int put_record(struct waves *w, const struct cvl_slice *sl, size_t i)
 	const struct cvl_batch *b = sl->batch;
 	enum cvl_kind kind = (enum cvl_kind)b->kind[i];
 	struct stream *s = &w->stream[sl->stream];
-	int64_t t = sl->time[i].ns - w->zero;
+	int64_t t = since_zero(w, sl->time[i]);
 	bool event = kind == CVL_EVENT || kind == CVL_BEGIN || kind == CVL_END;
 
 	if (w->gaps_open)

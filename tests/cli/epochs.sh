@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # room: store
 # A clock that was reset is one clock of several epochs.
+source "$SRC/tests/perfetto.bash"
 cat >w.yaml <<'END'
 name: resets
 duration: 200s
@@ -19,7 +20,7 @@ for node in node2 'node2#2' 'nod*' node2-2; do
 done
 coeval show s --node node2 --json | grep beacon | cut -d, -f 5-8 | uniq -c
 coeval export s --to csv -o - --node node2 | cut -d, -f 4,5 | sort | uniq -c
-echo "$(coeval export s --to perfetto -o t.pftrace && strings t.pftrace | grep -c 'node2')" tracks name it
+echo "$(coeval export s --to perfetto -o t.pftrace && expand <t.pftrace | strings | grep -c 'node2')" tracks name it
 coeval export s --to ctf -o ctf && coeval show ctf | grep -c beacon
 cat >rules.yaml <<'END'
 - { name: both-hear, after: node1.beacon, then: node2.beacon, within: 1ms }
