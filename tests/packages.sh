@@ -178,7 +178,8 @@ release() {
 	export http_proxy=${http_proxy-}
 	logged "$suite: debootstrap" debootstrap --variant=minbase "$suite" "$tree" "$mirror" || return 0
 	apt-config dump | grep -E '^Acquire::(http|https|Check|Retries)' >"$tree/etc/apt/apt.conf.d/90host" || :
-	echo 'APT::Install-Recommends "false";' >>"$tree/etc/apt/apt.conf.d/90host"
+	printf '%s "false";\n' APT::Install-Recommends APT::AutoRemove::RecommendsImportant APT::AutoRemove::SuggestsImportant \
+		>>"$tree/etc/apt/apt.conf.d/90host"
 	cp -a "$tree" "$tree-build"
 	if build "$tree-build" "$tree/srv/packages"; then
 		rm -rf "$tree-build"
