@@ -3,7 +3,7 @@
 need python3
 build=$(dirname "$(command -v coeval)")
 [ -e "$build/python/coeval/_coeval.abi3.so" ] || skip "the Python package was not built; apt-get install python3-dev"
-nm -D "$build/python/coeval/_coeval.abi3.so" | grep -q __asan_init && skip "it cannot be loaded by a Python without sanitizers"
+without_sanitizers # Python is built without
 export PYTHONPATH=$build/python PYTHONDONTWRITEBYTECODE=1 MPLBACKEND=Agg
 python=/usr/bin/python3
 

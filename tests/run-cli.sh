@@ -42,7 +42,12 @@ need_pty() {
 	[ -e /dev/pts/ptmx ] || skip "there are no pseudo-terminals: /dev/pts is not mounted"
 }
 
-export -f skip need need_pty
+# For what is about files that others read, or takes no program of ours: once is enough.
+without_sanitizers() {
+	! nm "$(command -v coeval)" 2>/dev/null | grep -q __asan_init || skip "it is run without sanitizers"
+}
+
+export -f skip need need_pty without_sanitizers
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # room: export; full
 # wellen, the reader of Surfer, finds the same in our FST and VCD files.
+without_sanitizers
 need cargo
 mkdir -p reader/src
 cat >reader/Cargo.toml <<'END'
