@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: MIT
 # room: uplink
 # Sessions that have ended, and one that grows, sent to a collector with a server of its own; what is refused; keys and TLS.
+# ends PID: wait for it, but not for ever
+ends() {
+	timeout 90 tail --pid="$1" -f /dev/null || { echo "it does not end: $(cat /proc/"$1"/task/*/wchan)"; kill -KILL "$1"; }
+	wait "$1"
+}
 source "$SRC/tests/uplink/start.bash"
 need jq
 need openssl
@@ -59,7 +64,7 @@ for round in 1 2; do
 	wait_for grep -q 'Server is ready' idle/collect/server/nats-server.log
 	wait_for test -s idle/collect/nodes.json # by then it takes signals
 	kill -INT $idle
-	wait $idle || echo "exit status $?"
+	ends $idle || echo "exit status $?"
 	rm idle/collect/nodes.json idle/collect/server/nats-server.log
 done
 run coeval info idle
@@ -75,7 +80,7 @@ done
 wait_for grep -q '"g"' all/collect/nodes.json
 grep -c '^coeval_' all.prom >/dev/null && echo "metrics are kept"
 kill -INT $collector
-wait $collector || echo "exit status $?"
+ends $collector || echo "exit status $?"
 cat collected
 coeval info all --json | jq -c '[.clocks[] | {clock, node}]'
 run coeval session verify all
@@ -87,7 +92,7 @@ collector=$!
 wait_for test -s small/collect/server/nats-server.log
 timeout 4 coeval send s --server nats://127.0.0.1:$port --name bed 2>&1 | sed 's/clock node.:/clock nodeN:/'
 kill -INT $collector
-wait $collector || echo "exit status $?"
+ends $collector || echo "exit status $?"
 sed 's/clock node./clock nodeN/' collected
 
 echo "== keys"
@@ -107,7 +112,7 @@ timeout 6 coeval send s --server tls://127.0.0.1:$port --testbed lab --key keys/
 echo "-- in another's name"
 timeout 5 coeval send s --server tls://127.0.0.1:$port --testbed lab --key keys/n1.nk --ca keys/ca.pem --name n2 2>&1 | sed -E 's/Violation for .*;/Violation for ...;/' # one of several
 kill -INT $collector
-wait $collector || echo "exit status $?"
+ends $collector || echo "exit status $?"
 cat collected
 run coeval collect keys keys --revoke n2 --testbed lab
 run coeval collect keys keys --revoke n7 --testbed lab
