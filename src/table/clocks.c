@@ -56,30 +56,22 @@ static int clocks_end(struct cvl_table *t, struct cvl_error *err)
 		const struct cvl_clock *c = cvl_session_clock(t->session, i);
 		const struct cvl_clock_sync *s = sync ? cvl_sync_of(sync, t->session, i) : NULL;
 		const bool tied = s && s->map;
-		const struct {
-			size_t column;
-			const char *text;
-		} names[] = {
-			{ CLOCK_NAME, c->name },
-			{ CLOCK_NODE, c->node },
-			{ CLOCK_VERDICT, s ? cvl_verdict_name(s->verdict) : NULL },
-			{ CLOCK_BOUND_KIND,
-			  cvl_bound_kind_name(cvl_timeline_bound_kind(t->tl, i)) },
-			{ CLOCK_ORIGIN, c->origin },
-			{ CLOCK_FORMAT, c->format },
+		static const size_t columns[] = { CLOCK_NAME,       CLOCK_NODE,   CLOCK_VERDICT,
+						  CLOCK_BOUND_KIND, CLOCK_ORIGIN, CLOCK_FORMAT };
+		const char *const texts[] = {
+			c->name,
+			c->node,
+			s ? cvl_verdict_name(s->verdict) : NULL,
+			cvl_bound_kind_name(cvl_timeline_bound_kind(t->tl, i)),
+			c->origin,
+			c->format,
 		};
 		const size_t r = t->n;
 
 		if (!timeline_wants(t->tl, i))
 			continue;
-		for (size_t k = 0; k < sizeof(names) / sizeof(*names); k++) {
-			int32_t *at = &table_codes(t, names[k].column)[r];
-
-			*at = names[k].text ? table_name(t, names[k].column, names[k].text) :
-					      NAME_NULL;
-			if (names[k].text && *at < 0)
-				return cvl_no_memory(err);
-		}
+		if (table_put_names(t, columns, texts, sizeof(columns) / sizeof(*columns), err))
+			return CVL_E_NOMEM;
 		table_uints(t, CLOCK_RATE)[r] = c->rate_hz;
 		table_uints(t, CLOCK_RESOLUTION)[r] = c->resolution;
 		table_doubles(t, CLOCK_RATE_PPB)[r] = tied ? s->rate_ppb : NAN;

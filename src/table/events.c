@@ -7,21 +7,17 @@
 
 #include "core/out_keep.h"
 
-enum { EVENT_TIME, EVENT_BOUND, EVENT_CLOCK, EVENT_NODE, EVENT_STREAM, EVENT_SEQ, EVENT_COMMON };
+enum { EVENT_STREAM = RECORD_COLUMNS, EVENT_SEQ, EVENT_COMMON };
 
 #define EVENT_NAME EVENT_COMMON
 #define EVENT_FIELDS (EVENT_COMMON + 1)
 #define FIELDS_MAX 200
 #define NAME_MAX 120
 
-#define COMMON                                                                          \
-	[EVENT_TIME] = { "time_ns", CVL_COLUMN_INT, false, "on the timeline" },         \
-	[EVENT_BOUND] = { "bound_ns", CVL_COLUMN_INT, true, "half-width of the time" }, \
-	[EVENT_CLOCK] = { "clock", CVL_COLUMN_NAME, false, "" },                        \
-	[EVENT_NODE] = { "node", CVL_COLUMN_NAME, false, "" },                          \
-	[EVENT_STREAM] = { "stream", CVL_COLUMN_NAME, false, "" },                      \
-	[EVENT_SEQ] = { "seq", CVL_COLUMN_INT, false,                                   \
-			"number of the row among those of its stream" }
+#define COMMON                                                                         \
+	RECORD_COLUMN_LIST, [EVENT_STREAM] = { "stream", CVL_COLUMN_NAME, false, "" }, \
+			    [EVENT_SEQ] = { "seq", CVL_COLUMN_INT, false,              \
+					    "number of the row among those of its stream" }
 
 static const struct cvl_column common[] = { COMMON };
 
@@ -35,10 +31,7 @@ static const struct cvl_column event_columns[] = {
 static void put_common(struct cvl_table *t, struct table_stream *s, const struct cvl_slice *sl,
 		       size_t i)
 {
-	table_ints(t, EVENT_TIME)[t->n] = sl->time[i].ns;
-	table_ints(t, EVENT_BOUND)[t->n] = table_bound(t, sl, i);
-	table_codes(t, EVENT_CLOCK)[t->n] = s->clock;
-	table_codes(t, EVENT_NODE)[t->n] = s->node;
+	table_put_record(t, s, sl, i);
 	table_codes(t, EVENT_STREAM)[t->n] = s->stream;
 	table_ints(t, EVENT_SEQ)[t->n] = s->seq++;
 }

@@ -142,10 +142,34 @@ int table_text(struct cvl_table *t, size_t column, const char *text, size_t n,
 struct table_stream *table_stream(struct cvl_table *t, const struct cvl_slice *sl,
 				  struct cvl_error *err);
 
+/** Cells of row t->n in the @n columns of names @column; a text that is NULL is NULL. */
+int table_put_names(struct cvl_table *t, const size_t *column, const char *const *text, size_t n,
+		    struct cvl_error *err);
+
 /** Half-width of record @i; CVL_BOUND_UNKNOWN is NULL. */
 static inline int64_t table_bound(const struct cvl_table *t, const struct cvl_slice *sl, size_t i)
 {
 	return sl->bound ? sl->bound[i] : cvl_timeline_bound(t->tl, sl, i);
 }
+
+/** The first columns of tables with a row for each record. */
+enum { RECORD_TIME, RECORD_BOUND, RECORD_CLOCK, RECORD_NODE, RECORD_COLUMNS };
+
+/** What row t->n has in them, of record @i. */
+static inline void table_put_record(struct cvl_table *t, const struct table_stream *s,
+				    const struct cvl_slice *sl, size_t i)
+{
+	table_ints(t, RECORD_TIME)[t->n] = sl->time[i].ns;
+	table_ints(t, RECORD_BOUND)[t->n] = table_bound(t, sl, i);
+	table_codes(t, RECORD_CLOCK)[t->n] = s->clock;
+	table_codes(t, RECORD_NODE)[t->n] = s->node;
+}
+
+/* for tables of them */
+#define RECORD_COLUMN_LIST                                                               \
+	[RECORD_TIME] = { "time_ns", CVL_COLUMN_INT, false, "on the timeline" },         \
+	[RECORD_BOUND] = { "bound_ns", CVL_COLUMN_INT, true, "half-width of the time" }, \
+	[RECORD_CLOCK] = { "clock", CVL_COLUMN_NAME, false, "" },                        \
+	[RECORD_NODE] = { "node", CVL_COLUMN_NAME, false, "" }
 
 #endif

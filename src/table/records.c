@@ -73,13 +73,10 @@ const struct table_kind table_edges = {
 
 /* ---- samples ---- */
 
-enum { SAMPLE_TIME, SAMPLE_BOUND, SAMPLE_CLOCK, SAMPLE_NODE, SAMPLE_CHANNEL, SAMPLE_VALUE };
+enum { SAMPLE_CHANNEL = RECORD_COLUMNS, SAMPLE_VALUE };
 
 static const struct cvl_column sample_columns[] = {
-	[SAMPLE_TIME] = { "time_ns", CVL_COLUMN_INT, false, "on the timeline" },
-	[SAMPLE_BOUND] = { "bound_ns", CVL_COLUMN_INT, true, "half-width of the time" },
-	[SAMPLE_CLOCK] = { "clock", CVL_COLUMN_NAME, false, "" },
-	[SAMPLE_NODE] = { "node", CVL_COLUMN_NAME, false, "" },
+	RECORD_COLUMN_LIST,
 	[SAMPLE_CHANNEL] = { "channel", CVL_COLUMN_NAME, false, "" },
 	[SAMPLE_VALUE] = { "value", CVL_COLUMN_DOUBLE, true, "NULL: there is no reading" },
 };
@@ -96,10 +93,7 @@ static int samples_slice(struct cvl_table *t, const struct cvl_slice *sl, struct
 
 		if (b->kind[i] != CVL_SAMPLE || b->cls[i] >= s->n || s->name[b->cls[i]] < 0)
 			continue;
-		table_ints(t, SAMPLE_TIME)[r] = sl->time[i].ns;
-		table_ints(t, SAMPLE_BOUND)[r] = table_bound(t, sl, i);
-		table_codes(t, SAMPLE_CLOCK)[r] = s->clock;
-		table_codes(t, SAMPLE_NODE)[r] = s->node;
+		table_put_record(t, s, sl, i);
 		table_codes(t, SAMPLE_CHANNEL)[r] = s->name[b->cls[i]];
 		table_doubles(t, SAMPLE_VALUE)[r] = cvl_sample(b->value[i]);
 		t->n++;
@@ -118,13 +112,10 @@ const struct table_kind table_samples = {
 
 /* ---- marks ---- */
 
-enum { MARK_TIME, MARK_BOUND, MARK_CLOCK, MARK_NODE, MARK_KIND, MARK_SENDER, MARK_KEY };
+enum { MARK_KIND = RECORD_COLUMNS, MARK_SENDER, MARK_KEY };
 
 static const struct cvl_column mark_columns[] = {
-	[MARK_TIME] = { "time_ns", CVL_COLUMN_INT, false, "on the timeline" },
-	[MARK_BOUND] = { "bound_ns", CVL_COLUMN_INT, true, "half-width of the time" },
-	[MARK_CLOCK] = { "clock", CVL_COLUMN_NAME, false, "" },
-	[MARK_NODE] = { "node", CVL_COLUMN_NAME, false, "" },
+	RECORD_COLUMN_LIST,
 	[MARK_KIND] = { "kind", CVL_COLUMN_NAME, false, "beacon, pulse, sent, received or slip" },
 	[MARK_SENDER] = { "sender", CVL_COLUMN_UINT, true, "of a beacon; channel of a pulse" },
 	[MARK_KEY] = { "key", CVL_COLUMN_UINT, true,
@@ -151,10 +142,7 @@ static int marks_slice(struct cvl_table *t, const struct cvl_slice *sl, struct c
 							"sent");
 		if (name < 0)
 			return cvl_no_memory(err);
-		table_ints(t, MARK_TIME)[r] = sl->time[i].ns;
-		table_ints(t, MARK_BOUND)[r] = table_bound(t, sl, i);
-		table_codes(t, MARK_CLOCK)[r] = s->clock;
-		table_codes(t, MARK_NODE)[r] = s->node;
+		table_put_record(t, s, sl, i);
 		table_codes(t, MARK_KIND)[r] = name;
 		table_uints(t, MARK_SENDER)[r] = b->cls[i];
 		table_uints(t, MARK_KEY)[r] = b->value[i];

@@ -11,20 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Texts of row t->n, by column; NULL is NULL. */
-static int put_names(struct cvl_table *t, const size_t *column, const char *const *text, size_t n,
-		     struct cvl_error *err)
-{
-	for (size_t k = 0; k < n; k++) {
-		int32_t *at = &table_codes(t, column[k])[t->n];
-
-		*at = text[k] ? table_name(t, column[k], text[k]) : NAME_NULL;
-		if (text[k] && *at < 0)
-			return cvl_no_memory(err);
-	}
-	return 0;
-}
-
 static int needs(const struct cvl_table *t, const char *what, enum cvl_hint hint,
 		 struct cvl_error *err)
 {
@@ -80,7 +66,7 @@ static void put_case(void *ctx, const struct cvl_check_outcome *rule, bool viola
 	if (c->rc)
 		return;
 	c->rc = table_room(t, 1, c->err);
-	c->rc = c->rc ? c->rc : put_names(t, columns, texts, 5, c->err);
+	c->rc = c->rc ? c->rc : table_put_names(t, columns, texts, 5, c->err);
 	if (c->rc)
 		return;
 	table_ints(t, CASE_TIME)[t->n] = one->time.ns;
@@ -144,7 +130,7 @@ static const struct cvl_column call_columns[] = {
 	[CALL_THREAD] = { "thread", CVL_COLUMN_NAME, false, "a task, an interrupt, or a core" },
 	[CALL_FUNCTION] = { "function", CVL_COLUMN_NAME, false, "" },
 	[CALL_DEPTH] = { "depth", CVL_COLUMN_INT, false, "calls around it" },
-	[CALL_SELF] = { "self_ns", CVL_COLUMN_INT, false, "that it ran itself" },
+	[CALL_SELF] = { "self_ns", CVL_COLUMN_INT, false, "time in the function itself" },
 	[CALL_PREEMPTED] = { "preempted_ns", CVL_COLUMN_INT, false, "others ran, it was ready" },
 	[CALL_SWITCHED] = { "switched_ns", CVL_COLUMN_INT, false,
 			    "others ran, it may have waited" },
@@ -191,7 +177,7 @@ static int put_call(struct cvl_table *t, const struct cvl_analysis *a,
 				      cvl_calls_function_name(r, s->function) };
 	int rc = table_room(t, 1, err);
 
-	rc = rc ? rc : put_names(t, columns, texts, 3, err);
+	rc = rc ? rc : table_put_names(t, columns, texts, 3, err);
 	if (rc)
 		return rc;
 	table_ints(t, CALL_BEGIN)[t->n] = s->begin.ns;
@@ -295,7 +281,7 @@ static int put_run(struct cvl_table *t, const struct cvl_tasks_result *r,
 	int rc = table_room(t, 1, err);
 
 	snprintf(number, sizeof(number), "%llu", (unsigned long long)task->number);
-	rc = rc ? rc : put_names(t, columns, texts, 2, err);
+	rc = rc ? rc : table_put_names(t, columns, texts, 2, err);
 	if (rc)
 		return rc;
 	cvl_task_run_figures(r, run, &figures);
@@ -360,7 +346,8 @@ static const struct cvl_column part_columns[] = {
 				  "half-width of end_ns - begin_ns" },
 	[PART_CLOCK] = { "clock", CVL_COLUMN_NAME, false, "that marks the interval" },
 	[PART_SOURCE] = { "source", CVL_COLUMN_NAME, false, "clock whose readings these are" },
-	[PART_HIGH] = { "high", CVL_COLUMN_BOOL, true, "the line is, if one was asked for" },
+	[PART_HIGH] = { "high", CVL_COLUMN_BOOL, true,
+			"level of the line; NULL: no line was asked for" },
 	[PART_JOULE] = { "joule", CVL_COLUMN_DOUBLE, true, "NULL: no reading within" },
 	[PART_JOULE_BOUND] = { "joule_bound", CVL_COLUMN_DOUBLE, true, "half-width of joule" },
 	[PART_WATT] = { "watt", CVL_COLUMN_DOUBLE, true, "mean while readings cover it" },
@@ -381,7 +368,7 @@ static int put_part(struct cvl_table *t, const struct cvl_power_result *r,
 	struct cvl_power_figures f;
 	int rc = table_room(t, 1, err);
 
-	rc = rc ? rc : put_names(t, columns, texts, 2, err);
+	rc = rc ? rc : table_put_names(t, columns, texts, 2, err);
 	if (rc)
 		return rc;
 	cvl_power_sum_add(&one, part);

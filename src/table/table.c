@@ -75,6 +75,19 @@ int32_t table_name(struct cvl_table *t, size_t column, const char *text)
 	return names_put(t->names[column], text, strlen(text));
 }
 
+int table_put_names(struct cvl_table *t, const size_t *column, const char *const *text, size_t n,
+		    struct cvl_error *err)
+{
+	for (size_t k = 0; k < n; k++) {
+		int32_t *at = &table_codes(t, column[k])[t->n];
+
+		*at = text[k] ? table_name(t, column[k], text[k]) : NAME_NULL;
+		if (text[k] && *at < 0)
+			return cvl_no_memory(err);
+	}
+	return 0;
+}
+
 static bool mark_null(struct cvl_cells *c, size_t n, size_t i)
 {
 	if (!c->valid) {
@@ -379,15 +392,13 @@ static int prepare_columns(struct cvl_table *t, struct cvl_error *err)
 	return 0;
 }
 
-static void forget_streams(struct cvl_table *t)
+static void free_streams(struct table_stream *stream, size_t n)
 {
-	for (size_t i = 0; i < t->n_streams; i++) {
-		free(t->stream[i].name);
-		free(t->stream[i].classes);
+	for (size_t i = 0; i < n; i++) {
+		free(stream[i].name);
+		free(stream[i].classes);
 	}
-	free(t->stream);
-	t->stream = NULL;
-	t->n_streams = 0;
+	free(stream);
 }
 
 static int prepare_streams(struct cvl_table *t, struct cvl_error *err)
@@ -396,6 +407,7 @@ static int prepare_streams(struct cvl_table *t, struct cvl_error *err)
 	bool chosen = false;
 	int rc = 0;
 
+	t->n_streams = 0;
 	t->stream = calloc(n + 1, sizeof(*t->stream));
 	if (!t->stream)
 		return cvl_no_memory(err);
@@ -478,15 +490,11 @@ int cvl_table_begin(struct cvl_table *t, struct cvl_timeline *tl, struct cvl_err
 	t->tl = tl;
 	t->session = cvl_timeline_session(tl);
 	rc = prepare_streams(t, err);
-	for (size_t i = 0; i < n; i++) {
-		if (!rc && i < t->n_streams) {
-			t->stream[i].levels = old[i].levels;
-			t->stream[i].seq = old[i].seq;
-		}
-		free(old[i].name);
-		free(old[i].classes);
+	for (size_t i = 0; !rc && i < n && i < t->n_streams; i++) {
+		t->stream[i].levels = old[i].levels;
+		t->stream[i].seq = old[i].seq;
 	}
-	free(old);
+	free_streams(old, n);
 	return rc;
 }
 
@@ -496,7 +504,7 @@ void cvl_table_close(struct cvl_table *t)
 		return;
 	if (t->kind && t->kind->free && t->own)
 		t->kind->free(t);
-	forget_streams(t);
+	free_streams(t->stream, t->n_streams);
 	for (size_t c = 0; c < t->n_columns; c++) {
 		if (t->fill) {
 			free(t->fill[c].cells.values);
