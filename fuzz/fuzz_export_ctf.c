@@ -14,17 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "fuzz_trace.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
-
-static void put(const char *path, const void *bytes, size_t n)
-{
-	FILE *f = fopen(path, "w");
-
-	if (!f)
-		abort();
-	fwrite(bytes, 1, n, f);
-	fclose(f);
-}
 
 static void tell(void *ctx, const struct cvl_error *problem)
 {
@@ -114,25 +106,20 @@ static long use(const char *dir, const char *to, const char *tables,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	static char from[64], to[64], tables[80], path[2][100];
-	const uint8_t *stream = memchr(data, 0, n);
+	static char to[64], tables[80];
+	const char *from = fuzz_trace(data, n);
 	unsigned told = 0, unsure;
 	const struct cvl_report report = { tell, &told };
 	long before, after;
 
-	if (!from[0]) {
-		snprintf(from, sizeof(from), "/tmp/coeval-fuzz-XXXXXX");
+	if (!to[0]) {
 		snprintf(to, sizeof(to), "/tmp/coeval-fuzz-XXXXXX");
-		if (!mkdtemp(from) || !mkdtemp(to))
+		if (!mkdtemp(to))
 			abort();
 		snprintf(tables, sizeof(tables), "%s-tables", to);
-		snprintf(path[0], sizeof(path[0]), "%s/metadata", from);
-		snprintf(path[1], sizeof(path[1]), "%s/stream", from);
 	}
-	if (!stream)
+	if (!from)
 		return 0;
-	put(path[0], data, (size_t)(stream - data));
-	put(path[1], stream + 1, n - (size_t)(stream - data) - 1);
 	before = use(from, to, tables, NULL, &unsure);
 	if (before < 0 || unsure)
 		return 0;

@@ -6,22 +6,11 @@
 #include <coeval/arrow.h>
 #include <coeval/table.h>
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+
+#include "fuzz_trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
-
-static void put(const char *path, const void *bytes, size_t n)
-{
-	FILE *f = fopen(path, "w");
-
-	if (!f)
-		abort();
-	fwrite(bytes, 1, n, f);
-	fclose(f);
-}
 
 static void check_column(const struct cvl_column *c, const struct cvl_cells *cells, size_t n)
 {
@@ -85,22 +74,12 @@ static void try_table(void *ctx, const struct cvl_table_info *info)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	static char dir[64], path[2][100];
-	const uint8_t *stream = memchr(data, 0, n);
+	const char *dir = fuzz_trace(data, n);
 	struct cvl_session *session;
 	struct cvl_error err;
 
-	if (!dir[0]) {
-		snprintf(dir, sizeof(dir), "/tmp/coeval-fuzz-XXXXXX");
-		if (!mkdtemp(dir))
-			abort();
-		snprintf(path[0], sizeof(path[0]), "%s/metadata", dir);
-		snprintf(path[1], sizeof(path[1]), "%s/stream", dir);
-	}
-	if (!stream)
+	if (!dir)
 		return 0;
-	put(path[0], data, (size_t)(stream - data));
-	put(path[1], stream + 1, n - (size_t)(stream - data) - 1);
 	if (cvl_session_open(&session, dir, NULL, &err))
 		return 0;
 	if (cvl_table_each(session, try_table, session, &err) && err.code == CVL_E_NOMEM)
