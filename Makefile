@@ -102,7 +102,7 @@ fuzz: ## run every fuzz target for FUZZ_SECONDS (20)
 $(addprefix run-,$(fuzz_targets)): run-%:
 	@mkdir -p build/fuzz/corpus/$* build/fuzz/crashes
 	@if build/fuzz/$* -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=10 \
-		-artifact_prefix=build/fuzz/crashes/$*- build/fuzz/corpus/$* \
+		-artifact_prefix=$(CURDIR)/build/fuzz/crashes/$*- build/fuzz/corpus/$* \
 		$(wildcard tests/regressions/$* tests/data) >build/fuzz/$*.log 2>&1; then \
 		echo "$*: $$(tail -n 1 build/fuzz/$*.log)"; \
 	else \
