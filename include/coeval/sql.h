@@ -3,9 +3,8 @@
  * SQL over a session: its tables (coeval/table.h, docs/sql.md) as tables of SQLite.
  *
  * They are read as a statement asks for rows; nothing is copied. Comparisons of times, and equality of
- * clock, node, line and channel, are used to read less; so, as in any range of a timeline, late records
- * may be missed. Statements see the session and memory of
- * their own, and no file: whoever writes them need not be trusted.
+ * clock, node, line and channel, are used to read less. Statements see the session and memory of their own, and
+ * no file: whoever writes them need not be trusted.
  *
  * Beside SQLite's functions there are, for times and half-widths in ns:
  *

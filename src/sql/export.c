@@ -2,8 +2,7 @@
 /*
  * The tables of a session as a SQLite database: rows in data_<table>, whose names, which are few, are
  * rows of names_<table>; and a view that puts both together again under the table's name, with the
- * same columns. An index on the time is all that is indexed. The fields of events of one name refer to
- * the row of `events`.
+ * same columns. An index on the time is all that is indexed.
  */
 #include "export/exporters.h"
 
@@ -13,20 +12,19 @@
 
 #include "sql/internal.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PENDING 8192 /* records, before their rows are taken */
-#define KEY_MAX 16   /* names in a row; more than that are text in it */
+#include "table/pass.h"
+
+#define KEY_MAX 16 /* names in a row; more than that are text in it */
 
 /* A table of the file. */
 struct sheet {
-	struct cvl_table *t;
+	char *table;      /* in the session */
+	const char *name; /* in SQL */
 	const struct cvl_column *column;
-	size_t first, n; /* columns first to n - 1 are its own */
-	const char *name;
-	uint32_t kinds;      /* of records */
+	size_t n;            /* columns; 0: it was not made yet */
 	struct words words;  /* names of its columns, then of `id` and `names` in it */
 	size_t key[KEY_MAX]; /* columns that are in names_<table> */
 	size_t width;        /* how many */
@@ -35,21 +33,15 @@ struct sheet {
 	uint32_t *slot; /* 1 + number of a tuple, found by hash; 0: free */
 	size_t slots;
 	sqlite3_stmt *put, *put_names;
-	size_t pending;
-	int64_t *event; /* of an event_<class>: rows of `events` that are pending */
-	size_t n_events, events_room;
 };
 
 struct book {
 	struct cvl_timeline *tl;
 	sqlite3 *db;
 	const char *path;
-	struct sheet **sheet;
+	struct sheet *sheet;
 	size_t n, room;
 	struct words words;
-	struct sheet *events;
-	int64_t event;       /* rows of `events` so far */
-	uint32_t **class_of; /* by stream and event class: 1 + number of its sheet */
 	struct cvl_error *err;
 	int rc;
 };
@@ -78,11 +70,6 @@ static int prepare(struct book *b, sqlite3_stmt **stmt, char *text)
 
 /* ---- layout ---- */
 
-static bool is_event(const struct sheet *s)
-{
-	return s->first > 0;
-}
-
 static bool keyed(const struct sheet *s, size_t column)
 {
 	for (size_t k = 0; k < s->width; k++)
@@ -101,12 +88,12 @@ static int make_part(struct book *b, struct sheet *s, bool names)
 
 	sqlite3_str_appendf(table, "CREATE TABLE \"%s_%w\"(", part, s->name);
 	sqlite3_str_appendf(put, "INSERT INTO \"%s_%w\" VALUES(", part, s->name);
-	if (names || is_event(s) || s == b->events) {
+	if (names) {
 		sqlite3_str_appendf(table, "\"%w\" INTEGER PRIMARY KEY", id);
 		sqlite3_str_appendall(put, "?");
 		sep = ", ";
 	}
-	for (size_t c = s->first; c < s->n; c++) {
+	for (size_t c = 0; c < s->n; c++) {
 		if (keyed(s, c) != names)
 			continue;
 		sqlite3_str_appendf(table, "%s\"%w\" %s", sep, s->words.word[c],
@@ -128,41 +115,24 @@ static int make_part(struct book *b, struct sheet *s, bool names)
 	return rc;
 }
 
-/* Columns of @s as @rows and @names call them, from @first on. */
-static void list_columns(sqlite3_str *view, const struct sheet *s, size_t first, size_t n,
-			 const char *rows, const char *names)
-{
-	for (size_t c = first; c < n; c++)
-		sqlite3_str_appendf(view, "%s%s.\"%w\"", c ? ", " : "", keyed(s, c) ? names : rows,
-				    s->words.word[c]);
-}
-
 static int make_view(struct book *b, struct sheet *s)
 {
 	const int64_t epoch = cvl_session_epoch(cvl_timeline_session(b->tl));
 	const char *id = s->words.word[s->n], *reference = s->words.word[s->n + 1];
-	const struct sheet *e = b->events;
-	const char *time = s->column[0].type == CVL_COLUMN_INT ? s->words.word[0] : NULL;
 	sqlite3_str *view = sqlite3_str_new(b->db);
 	bool has_time = false;
 
 	sqlite3_str_appendf(view, "CREATE VIEW \"%w\" AS SELECT ", s->name);
-	if (is_event(s))
-		list_columns(view, e, 0, s->first, "e", "m");
-	list_columns(view, s, s->first, s->n, "d", "n");
-	for (size_t c = 0; c < s->n; c++)
+	for (size_t c = 0; c < s->n; c++) {
+		sqlite3_str_appendf(view, "%s%s.\"%w\"", c ? ", " : "", keyed(s, c) ? "n" : "d",
+				    s->words.word[c]);
 		has_time = has_time || !sqlite3_stricmp(s->words.word[c], "time");
+	}
 	/* seconds since 1970, as plotting tools want them */
-	if (epoch && time && !has_time)
-		sqlite3_str_appendf(view, ", (%s.\"%w\" + %lld) / 1e9 AS time",
-				    is_event(s) ? "e" : "d", time, (long long)epoch);
+	if (epoch && s->column[0].type == CVL_COLUMN_INT && !has_time)
+		sqlite3_str_appendf(view, ", (d.\"%w\" + %lld) / 1e9 AS time", s->words.word[0],
+				    (long long)epoch);
 	sqlite3_str_appendf(view, " FROM \"data_%w\" d", s->name);
-	if (is_event(s))
-		sqlite3_str_appendf(view,
-				    " JOIN \"data_events\" e ON e.\"%w\" = d.\"%w\""
-				    " CROSS JOIN \"names_events\" m ON m.\"%w\" = e.\"%w\"",
-				    e->words.word[e->n], id, e->words.word[e->n],
-				    e->words.word[e->n + 1]);
 	/* CROSS: by row, never by name, for which there is no index */
 	if (s->width)
 		sqlite3_str_appendf(view, " CROSS JOIN \"names_%w\" n ON n.\"%w\" = d.\"%w\"",
@@ -172,83 +142,55 @@ static int make_view(struct book *b, struct sheet *s)
 
 static int make_index(struct book *b, const struct sheet *s)
 {
-	if (is_event(s) || s->column[0].type != CVL_COLUMN_INT)
+	if (s->column[0].type != CVL_COLUMN_INT)
 		return 0;
 	return run(b, sqlite3_mprintf("CREATE INDEX \"time_%w\" ON \"data_%w\"(\"%w\")", s->name,
 				      s->name, s->words.word[0]));
 }
 
-static uint32_t kinds_of(const char *table)
+static int make_sheet(struct book *b, struct sheet *s, const struct cvl_table *t)
 {
-	static const struct {
-		const char *table;
-		uint32_t kinds;
-	} known[] = {
-		/* a loss makes levels unknown */
-		{ "edges", 1u << CVL_EDGE | 1u << CVL_GAP | 1u << CVL_SLIP },
-		{ "samples", 1u << CVL_SAMPLE },
-		{ "spans", 1u << CVL_BEGIN | 1u << CVL_END },
-		{ "gaps", 1u << CVL_GAP },
-		{ "marks",
-		  1u << CVL_BEACON | 1u << CVL_PULSE | 1u << CVL_MESSAGE | 1u << CVL_SLIP },
-	};
+	int rc;
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-		if (!strcmp(known[i].table, table))
-			return known[i].kinds;
-	return 0; /* events are treated apart */
-}
-
-static int set_columns(struct book *b, struct sheet *s)
-{
-	s->column = cvl_table_columns(s->t, &s->n);
+	s->column = cvl_table_columns(t, &s->n);
 	for (size_t c = 0; c < s->n; c++) {
 		if (!words_add(&s->words, s->column[c].name))
 			return cvl_no_memory(b->err);
-		if (c >= s->first && s->column[c].type == CVL_COLUMN_NAME && s->width < KEY_MAX)
+		if (s->column[c].type == CVL_COLUMN_NAME && s->width < KEY_MAX)
 			s->key[s->width++] = c;
 	}
 	if (!words_add(&s->words, "id") || !words_add(&s->words, "names"))
 		return cvl_no_memory(b->err);
-	return 0;
+	rc = make_part(b, s, false);
+	rc = rc || !s->width ? rc : make_part(b, s, true);
+	return rc ? rc : make_view(b, s);
 }
 
-/* A sheet for each table that needs no options. */
-static void add_sheet(void *ctx, const struct cvl_table_info *info)
+/* The tables that need no options, with names as `coeval sql` calls them. */
+static void list_sheet(void *ctx, const struct cvl_table_info *info)
 {
 	struct book *b = ctx;
-	const struct cvl_table_opts opts = {
-		.timeline.nominal = !cvl_timeline_sync(b->tl),
-		.timeline.report = cvl_timeline_report(b->tl),
-	};
 	struct sheet *s;
 
 	if (b->rc || info->result)
 		return;
-	s = calloc(1, sizeof(*s));
-	if (!s || cvl_room(&b->sheet, b->n, &b->room, sizeof(*b->sheet))) {
-		free(s);
+	if (cvl_room(&b->sheet, b->n, &b->room, sizeof(*b->sheet))) {
 		b->rc = cvl_no_memory(b->err);
 		return;
 	}
-	b->sheet[b->n++] = s;
-	s->name = words_add_table(&b->words, info->name);
-	s->kinds = kinds_of(info->name);
-	/* seq, the last that they have in common, counts those of that name */
-	s->first = !strncmp(info->name, "event_", 6) ? EVENT_COMMON - 1 : 0;
-	if (!strcmp(info->name, "events"))
-		b->events = s;
-	if (!s->name)
+	s = &b->sheet[b->n++];
+	*s = (struct sheet){ .table = strdup(info->name),
+			     .name = words_add_table(&b->words, info->name) };
+	if (!s->table || !s->name)
 		b->rc = cvl_no_memory(b->err);
-	else if (!strcmp(info->name, "clocks"))
-		b->rc = cvl_table_open(&s->t, cvl_timeline_session(b->tl), info->name, &opts,
-				       b->err);
-	else
-		b->rc = cvl_table_attach(&s->t, b->tl, info->name, NULL, b->err);
-	b->rc = b->rc ? b->rc : set_columns(b, s);
-	b->rc = b->rc ? b->rc : make_part(b, s, false);
-	b->rc = b->rc || !s->width ? b->rc : make_part(b, s, true);
-	b->rc = b->rc ? b->rc : make_view(b, s);
+}
+
+static struct sheet *sheet_of(const struct book *b, const struct cvl_table *t)
+{
+	for (size_t k = 0; k < b->n; k++)
+		if (!strcmp(b->sheet[k].table, cvl_table_name(t)))
+			return &b->sheet[k];
+	return NULL;
 }
 
 /* ---- rows ---- */
@@ -358,19 +300,15 @@ static int find_names(struct book *b, struct sheet *s, const struct cvl_rows *ro
 	return 0;
 }
 
-static int put_rows(struct book *b, struct sheet *s, struct cvl_rows *rows)
+static int put_rows(struct book *b, struct sheet *s, const struct cvl_rows *rows)
 {
-	int rc = rows ? 0 : cvl_no_memory(b->err);
+	int rc = 0;
 
 	for (size_t r = 0; !rc && r < rows->n; r++) {
 		int at = 0;
 		int64_t id = 0;
 
-		if (is_event(s))
-			sqlite3_bind_int64(s->put, ++at, s->event[r]);
-		else if (s == b->events)
-			sqlite3_bind_null(s->put, ++at); /* one more than the last */
-		for (size_t c = s->first; c < s->n; c++)
+		for (size_t c = 0; c < s->n; c++)
 			if (!keyed(s, c))
 				bind(s->put, ++at, &s->column[c], &rows->column[c], r);
 		if (s->width) {
@@ -379,105 +317,64 @@ static int put_rows(struct book *b, struct sheet *s, struct cvl_rows *rows)
 		}
 		rc = rc ? rc : step(b, s->put);
 	}
-	s->n_events = s->pending = 0;
-	cvl_rows_free(rows);
 	return rc;
 }
 
-static int push(struct book *b, struct sheet *s, const struct cvl_slice *sl)
+static int put_tables(struct book *b, struct pass *p)
 {
-	int rc = cvl_table_push(s->t, sl, b->err);
-
-	s->pending += sl->end - sl->begin;
-	return rc || s->pending < PENDING ? rc : put_rows(b, s, cvl_table_take(s->t));
-}
-
-/* The sheet of event class @cls of @stream. */
-static struct sheet *sheet_of(struct book *b, size_t stream, uint32_t cls)
-{
-	const struct cvl_trace *trace = cvl_timeline_trace(b->tl, stream);
-	const size_t n = cvl_trace_events(trace);
-
-	if (!b->class_of[stream]) {
-		b->class_of[stream] = calloc(n + 1, sizeof(**b->class_of));
-		for (size_t k = 0; b->class_of[stream] && k < n; k++)
-			for (size_t i = 0; i < b->n; i++)
-				if (is_event(b->sheet[i]) &&
-				    !strcmp(cvl_table_name(b->sheet[i]->t) + 6,
-					    cvl_trace_event(trace, k)->name))
-					b->class_of[stream][k] = (uint32_t)i + 1;
-	}
-	if (!b->class_of[stream] || cls >= n || !b->class_of[stream][cls])
-		return NULL;
-	return b->sheet[b->class_of[stream][cls] - 1];
-}
-
-/* Record @i of @sl is an event, which has a row in two tables. */
-static int push_event(struct book *b, const struct cvl_slice *sl, size_t i)
-{
-	struct sheet *s = sheet_of(b, sl->stream, sl->batch->cls[i]);
-	struct cvl_slice one = *sl;
+	struct cvl_rows *rows;
+	struct sheet *s;
+	size_t i;
 	int rc;
 
-	one.begin = i;
-	one.end = i + 1;
-	b->event++;
-	rc = push(b, b->events, &one);
-	if (rc || !s)
-		return rc;
-	if (cvl_room(&s->event, s->n_events, &s->events_room, sizeof(*s->event)))
-		return cvl_no_memory(b->err);
-	s->event[s->n_events++] = b->event;
-	return push(b, s, &one);
-}
-
-static int push_slice(struct book *b, const struct cvl_slice *sl)
-{
-	uint32_t kinds = 0;
-	int rc = 0;
-
-	for (size_t i = sl->begin; i < sl->end; i++)
-		kinds |= 1u << sl->batch->kind[i];
-	for (size_t k = 0; k < b->n && !rc; k++)
-		if (b->sheet[k]->kinds & kinds)
-			rc = push(b, b->sheet[k], sl);
-	for (size_t i = sl->begin; kinds & 1u << CVL_EVENT && i < sl->end && !rc; i++)
-		if (sl->batch->kind[i] == CVL_EVENT)
-			rc = push_event(b, sl, i);
+	while ((rc = pass_next(p, &i, &rows, b->err)) > 0) {
+		s = sheet_of(b, pass_table(p, i));
+		rc = s && !s->n ? make_sheet(b, s, pass_table(p, i)) : 0;
+		rc = rc || !s ? rc : put_rows(b, s, rows);
+		cvl_rows_free(rows);
+		if (rc)
+			return rc;
+	}
 	return rc;
 }
 
-static int read_timeline(struct book *b)
+/* Tables without rows are there as well. */
+static int put_empty(struct book *b, struct sheet *s)
 {
-	struct cvl_block block;
-	struct cvl_slice slice;
-	int rc;
+	struct cvl_table *t;
+	int rc = cvl_table_attach(&t, b->tl, s->table, NULL, b->err);
 
-	while ((rc = cvl_timeline_next(b->tl, &block, b->err)) > 0)
-		while (cvl_block_take(&block, &slice))
-			if ((rc = push_slice(b, &slice)))
-				return rc;
-	/* what is left, and what is known at the end only */
-	for (size_t k = 0; k < b->n && !rc; k++) {
-		struct cvl_rows *rows;
-
-		while ((rc = cvl_table_next(b->sheet[k]->t, &rows, b->err)) > 0)
-			if ((rc = put_rows(b, b->sheet[k], rows)))
-				break;
-	}
+	if (rc)
+		return rc == CVL_E_LIMIT ? 0 : rc; /* it was told of, and left out */
+	rc = make_sheet(b, s, t);
+	rc = rc ? rc : make_index(b, s);
+	cvl_table_close(t);
 	return rc;
 }
 
 /* ---- the file ---- */
 
-static int put_facts(struct book *b)
+static int put_facts(struct book *b, const struct cvl_table *t)
 {
 	const char *key, *value;
 	int rc = run(
 		b, sqlite3_mprintf("CREATE TABLE coeval_facts(key TEXT PRIMARY KEY, value TEXT)"));
 
-	for (size_t i = 0; !rc && (key = cvl_table_fact(b->events->t, i, &value)); i++)
+	for (size_t i = 0; !rc && (key = cvl_table_fact(t, i, &value)); i++)
 		rc = run(b, sqlite3_mprintf("INSERT INTO coeval_facts VALUES(%Q, %Q)", key, value));
+	return rc;
+}
+
+static int put_all(struct book *b)
+{
+	struct pass *p;
+	int rc = pass_open(&p, b->tl, NULL, b->err);
+
+	rc = rc ? rc : put_tables(b, p);
+	rc = rc ? rc : put_facts(b, pass_table(p, 0));
+	for (size_t k = 0; k < b->n && !rc; k++)
+		rc = b->sheet[k].n ? make_index(b, &b->sheet[k]) : put_empty(b, &b->sheet[k]);
+	pass_close(p);
 	return rc;
 }
 
@@ -488,28 +385,20 @@ static int write_book(struct book *b)
 	int rc = sqlite3_open_v2(b->path, &b->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
 
 	rc = rc ? db_fail(b, rc) : run(b, sqlite3_mprintf("%s", begin));
-	b->class_of = calloc(cvl_timeline_streams(b->tl) + 1, sizeof(*b->class_of));
-	if (!rc && !b->class_of)
-		rc = cvl_no_memory(b->err);
-	rc = rc ? rc : cvl_table_each(cvl_timeline_session(b->tl), add_sheet, b, b->err);
+	rc = rc ? rc : cvl_table_each(cvl_timeline_session(b->tl), list_sheet, b, b->err);
 	rc = rc ? rc : b->rc;
-	rc = rc ? rc : read_timeline(b);
-	rc = rc ? rc : put_facts(b);
-	for (size_t k = 0; k < b->n && !rc; k++)
-		rc = make_index(b, b->sheet[k]);
+	rc = rc ? rc : put_all(b);
 	return rc ? rc : run(b, sqlite3_mprintf("COMMIT"));
 }
 
 static void free_sheet(struct sheet *s)
 {
-	cvl_table_close(s->t);
 	words_free(&s->words);
 	sqlite3_finalize(s->put);
 	sqlite3_finalize(s->put_names);
+	free(s->table);
 	free(s->tuple);
 	free(s->slot);
-	free(s->event);
-	free(s);
 }
 
 static int sqlite_write(struct cvl_timeline *tl, const char *path, struct cvl_error *err)
@@ -522,10 +411,7 @@ static int sqlite_write(struct cvl_timeline *tl, const char *path, struct cvl_er
 				"a SQLite database needs a file to be written to");
 	rc = write_book(&b);
 	for (size_t k = 0; k < b.n; k++)
-		free_sheet(b.sheet[k]);
-	for (size_t i = 0; b.class_of && i < cvl_timeline_streams(tl); i++)
-		free(b.class_of[i]);
-	free(b.class_of);
+		free_sheet(&b.sheet[k]);
 	free(b.sheet);
 	words_free(&b.words);
 	if (sqlite3_close(b.db) && !rc)

@@ -34,14 +34,16 @@ struct source {
 	uint64_t levels, unknown;    /* of its lines, if known */
 	bool known;
 	bool begun; /* the requested range was reached */
-	struct cvl_batch
-		held; /* held back while the levels at the begin of the range are delivered */
+	struct seen {
+		uint64_t levels, unknown;
+	} seen, told;          /* of its lines: by all records so far; by those in the range */
+	struct cvl_batch held; /* held back while levels are delivered */
 	bool holds;
 	struct state {
-		struct cvl_tick tick;
-		uint8_t kind, flags;
-		uint32_t cls;
-		uint64_t value, aux, bracket;
+		struct cvl_tick tick[2];
+		uint8_t kind[2], flags[2];
+		uint32_t cls[2];
+		uint64_t value[2], aux[2], bracket[2];
 	} state;
 };
 

@@ -47,7 +47,7 @@ static int refresh(struct cvl_timeline *tl, struct cvl_error *err)
 		s->reached = INT64_MIN;
 		if (s->pos >= s->end)
 			rc = source_refill(tl, i, err);
-		else if (s->batch.tick != &s->state.tick)
+		else if (s->batch.tick != s->state.tick)
 			source_time(tl, s);
 		if (rc < 0)
 			return rc;

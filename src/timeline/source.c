@@ -46,24 +46,130 @@ static inline void move_record(struct source *s, size_t to, size_t i)
 		b->bracket[to] = b->bracket[i];
 }
 
-/* The part of the batch within the requested range, as [pos, end). Late records may be anywhere. */
-static void cut_range(const struct cvl_timeline *tl, struct source *s)
-{
-	size_t n;
+/* ---- the range ---- */
 
+/* What record @i of the batch says of the lines. */
+static void see(struct seen *seen, const struct cvl_batch *b, size_t i)
+{
+	if (b->kind[i] == CVL_EDGE)
+		*seen = (struct seen){ b->value[i], b->aux[i] };
+	else if (b->kind[i] == CVL_GAP || b->kind[i] == CVL_SLIP)
+		*seen = (struct seen){ 0, UINT64_MAX };
+}
+
+/* The same of records [begin, end), of which the last that does counts. */
+static void see_last(struct seen *seen, const struct cvl_batch *b, size_t begin, size_t end)
+{
+	for (size_t i = end; i-- > begin;)
+		if (b->kind[i] == CVL_EDGE || b->kind[i] == CVL_GAP || b->kind[i] == CVL_SLIP) {
+			see(seen, b, i);
+			return;
+		}
+}
+
+/* Whether records that were left out changed what is known of the lines. */
+static bool has_news(const struct source *s)
+{
+	return s->seen.levels != s->told.levels || s->seen.unknown != s->told.unknown;
+}
+
+/* Records of the batch from @i on are to come once more, after what is delivered now. */
+static void hold_from(struct source *s, size_t i)
+{
+	struct cvl_batch *b = &s->held;
+
+	*b = s->batch;
+	s->holds = true;
+	b->n -= i;
+	b->tick += i;
+	b->kind += i;
+	b->flags += i;
+	b->cls += i;
+	b->value += i;
+	b->aux += i;
+	b->bracket += b->bracket ? i : 0;
+}
+
+/*
+ * A batch that restates the levels at @time. No line changed there: one whose level is another than was told is
+ * unknown first.
+ */
+static void put_state(const struct cvl_timeline *tl, struct source *s, struct cvl_time time,
+		      struct cvl_tick tick, uint8_t flags)
+{
+	const uint64_t other =
+		(s->told.levels ^ s->seen.levels) & ~s->told.unknown & ~s->seen.unknown;
+	const struct seen say[] = { { s->told.levels & ~other, s->told.unknown | other }, s->seen };
+	struct state *r = &s->state;
+	size_t n = 0;
+
+	for (size_t k = !other; k < 2; k++, n++) {
+		r->tick[n] = tick;
+		r->kind[n] = CVL_EDGE;
+		r->flags[n] = CVL_STATE | flags;
+		r->cls[n] = 0;
+		r->value[n] = say[k].levels;
+		r->aux[n] = say[k].unknown;
+		r->bracket[n] = cvl_session_clock(tl->session, (size_t)s->clock)->resolution;
+		s->time[n] = time;
+	}
+	s->batch = (struct cvl_batch){
+		.n = n,
+		.tick = r->tick,
+		.kind = r->kind,
+		.flags = r->flags,
+		.cls = r->cls,
+		.value = r->value,
+		.aux = r->aux,
+		.bracket = s->batch.bracket ? r->bracket : NULL,
+	};
+	s->told = s->seen;
+	s->known = false; /* what follows is delivered, whatever is picked */
 	s->pos = 0;
-	s->end = s->batch.n;
-	if (!tl->opts.has_from && !tl->opts.has_until)
-		return;
-	while (s->pos < s->end && !inside(tl, s->time[s->pos]))
-		s->pos++;
-	for (n = s->pos; n < s->end && inside(tl, s->time[n]);)
-		n++;
-	for (size_t i = n; i < s->end; i++)
-		if (inside(tl, s->time[i]))
-			move_record(s, n++, i);
 	s->end = n;
 }
+
+/* The same at the beginning of the range. */
+static void put_first_state(const struct cvl_timeline *tl, struct source *s)
+{
+	s->begun = true;
+	put_state(tl, s, tl->opts.from, cvl_map_tick(tl->clock[s->clock].map, tl->opts.from), 0);
+}
+
+/*
+ * The part of the batch within the requested range, as [pos, end). Late records may be anywhere. Where records were
+ * left out, levels are restated, so that the next edge is the change that it is in the whole.
+ */
+static void cut_range(const struct cvl_timeline *tl, struct source *s)
+{
+	const struct cvl_batch *b = &s->batch;
+	size_t n = 0, i = 0;
+
+	s->pos = 0;
+	s->end = b->n;
+	if (!tl->opts.has_from && !tl->opts.has_until)
+		return;
+	while (i < b->n) {
+		if (!inside(tl, s->time[i])) {
+			see(&s->seen, b, i++);
+			continue;
+		}
+		if (has_news(s)) {
+			hold_from(s, i);
+			break;
+		}
+		for (; i < b->n && inside(tl, s->time[i]); i++, n++)
+			if (n < i)
+				move_record(s, n, i);
+		see_last(&s->seen, b, 0, n);
+		s->told = s->seen;
+	}
+	s->end = n;
+	if (!n && s->holds)
+		put_state(tl, s, s->time[i], b->tick[i], b->flags[i] & CVL_LATE);
+}
+
+/* ---- what is wanted of it ---- */
 
 /* Whether record @i, which is not an ordinary edge, is wanted or must be delivered anyway. */
 static bool picked(struct source *s, const struct cvl_batch *b, size_t i)
@@ -118,26 +224,16 @@ static void pick(struct source *s)
 /* ---- levels at the beginning of a range ---- */
 
 /*
- * Track levels through the records before the range. Sets begun at the first record that is not
- * before it.
+ * Track levels through the records before the range. Whether one of the batch is not before it.
  */
-static void note_levels(const struct cvl_timeline *tl, struct source *s)
+static bool note_levels(const struct cvl_timeline *tl, struct source *s)
 {
-	const struct cvl_batch *b = &s->batch;
+	size_t n = 0;
 
-	for (size_t i = 0; i < b->n; i++) {
-		if (s->time[i].ns >= tl->opts.from.ns) {
-			s->begun = true;
-			return;
-		}
-		if (b->kind[i] == CVL_EDGE && !(b->flags[i] & CVL_LATE)) {
-			s->levels = b->value[i];
-			s->unknown = b->aux[i];
-			s->known = true;
-		} else if (b->kind[i] == CVL_GAP || b->kind[i] == CVL_SLIP) {
-			s->known = false;
-		}
-	}
+	while (n < s->batch.n && s->time[n].ns < tl->opts.from.ns)
+		n++;
+	see_last(&s->seen, &s->batch, 0, n);
+	return n < s->batch.n;
 }
 
 void source_bound(const struct cvl_timeline *tl, struct source *s)
@@ -153,35 +249,6 @@ void source_time(const struct cvl_timeline *tl, struct source *s)
 {
 	cvl_map_times(tl->clock[s->clock].map, s->batch.tick + s->pos, s->end - s->pos,
 		      s->time + s->pos);
-	source_bound(tl, s);
-}
-
-/* A batch of one record, which restates the levels at the beginning of the range. */
-static void put_state(const struct cvl_timeline *tl, struct source *s)
-{
-	struct state *r = &s->state;
-
-	*r = (struct state){
-		.tick = cvl_map_tick(tl->clock[s->clock].map, tl->opts.from),
-		.kind = CVL_EDGE,
-		.flags = CVL_STATE,
-		.value = s->levels,
-		.aux = s->unknown,
-		.bracket = cvl_session_clock(tl->session, (size_t)s->clock)->resolution,
-	};
-	s->batch = (struct cvl_batch){
-		.n = 1,
-		.tick = &r->tick,
-		.kind = &r->kind,
-		.flags = &r->flags,
-		.cls = &r->cls,
-		.value = &r->value,
-		.aux = &r->aux,
-		.bracket = s->batch.bracket ? &r->bracket : NULL,
-	};
-	s->time[0] = tl->opts.from;
-	s->pos = 0;
-	s->end = 1;
 	source_bound(tl, s);
 }
 
@@ -296,15 +363,17 @@ int source_refill(struct cvl_timeline *tl, size_t i, struct cvl_error *err)
 		cvl_map_times(tl->clock[s->clock].map, s->batch.tick, s->batch.n, s->time);
 		tell_damage(tl, &tl->clock[s->clock]);
 		if (tl->opts.has_from && !s->begun) {
-			note_levels(tl, s);
-			if (s->begun && s->known) {
-				s->held = s->batch;
-				s->holds = true;
-				put_state(tl, s);
+			s->begun = note_levels(tl, s);
+			if (s->begun && has_news(s)) {
+				hold_from(s, 0);
+				put_first_state(tl, s);
+				source_bound(tl, s);
 				return 1;
 			}
 		}
-		past = tl->opts.has_until && s->batch.n && s->time[0].ns > tl->opts.until.ns;
+		/* of ours the stream knows where no more can follow */
+		past = tl->opts.has_until && s->batch.n && s->time[0].ns > tl->opts.until.ns &&
+		       !cvl_trace_ours(tl->trace[s->trace].trace);
 		cut_range(tl, s);
 		source_mark_late(tl, s);
 		if (s->pick)
@@ -315,10 +384,10 @@ int source_refill(struct cvl_timeline *tl, size_t i, struct cvl_error *err)
 		if (past)
 			return 0;
 	}
-	if (rc || !tl->opts.has_from || s->begun || !s->known || !reaches_range(tl, s))
+	if (rc || !tl->opts.has_from || s->begun || !has_news(s) || !reaches_range(tl, s))
 		return rc;
-	s->begun = true;
-	put_state(tl, s);
+	put_first_state(tl, s);
+	source_bound(tl, s);
 	return 1;
 }
 
@@ -383,6 +452,7 @@ int source_open(struct cvl_timeline *tl, struct source *s, struct cvl_error *err
 	s->pos = s->end = 0;
 	s->reached = INT64_MIN;
 	s->known = s->begun = s->holds = false;
+	s->seen = s->told = (struct seen){ 0, UINT64_MAX };
 	rc = s->missing ? cvl_stream_memory(&s->stream, t->trace, "", 0, s->missing, &o, err) :
 			  cvl_stream_open(&s->stream, t->trace, s->file, &o, err);
 	if (rc)

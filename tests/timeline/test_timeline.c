@@ -668,60 +668,88 @@ static void nodes_are_chosen_by_glob(void **state)
 /*
  * What is late may stand outside the range in the midst of a batch: it must not be handed out.
  * So late is what comes more than 10 s behind: less is held back.
- * Packets that begin behind the range are not looked into, so late records in them are not found:
- * the range here ends behind tick 100.
+ * One packet for all of it, and one each: late records are found in packets that begin behind the range,
+ * with their index, without it, and where it is damaged.
  */
-static void late_records_outside_the_range_are_left_out(void **state)
+enum { ALL_AT_ONCE, TWO_EACH, ONE_EACH, NO_INDEX, CUT_INDEX, LAYOUTS };
+
+/* A session of ticks that go back, whose clock has 10 a second; @layout: packets, and their index. */
+static struct cvl_session *late_session(const uint64_t *ticks, size_t n, unsigned layout)
 {
-	static const uint64_t ticks[] = { 100, 200, 300, 50, 400, 60, 70, 500, 600 };
 	static const char *const lines[] = { "x" };
 	const struct cvl_store_desc desc = {
 		.clock = "c", .rate_hz = 10, .lines = lines, .n_lines = 1
 	};
-	const struct cvl_timeline_opts opts = {
-		.has_from = true, .has_until = true, .from = { 0 }, .until = { 0 }
-	};
-	struct cvl_timeline_opts range = opts;
-	char path[512];
+	const size_t each = layout == ALL_AT_ONCE ? n : layout == TWO_EACH ? 2 : 1;
+	char path[512], index[600];
 	struct cvl_session *s;
 	struct cvl_writer *w;
 	struct cvl_error err;
 
-	(void)state;
-	snprintf(path, sizeof(path), "%s/late", scratch);
+	snprintf(path, sizeof(path), "%s/late-%u", scratch, layout);
+	snprintf(index, sizeof(index), "%s/traces/c/index/stream.idx", path);
 	ok(cvl_session_create(&s, path, &err), &err);
 	ok(cvl_session_add(s, &desc, &origin, &w, &err), &err);
-	for (size_t i = 0; i < 9; i++)
+	for (size_t i = 0; i < n; i++) {
 		ok(cvl_writer_beacon(w, (struct cvl_tick){ ticks[i] }, 1, i, &err), &err);
+		if ((i + 1) % each == 0)
+			ok(cvl_writer_flush(w, &err), &err);
+	}
 	ok(cvl_session_finish(s, w, (struct cvl_tick){ 0 }, &err), &err);
-	for (int64_t from = 0; from < 700; from += 55)
-		for (int64_t to = from < 110 ? 110 : from; to < 700; to += 55) {
-			struct cvl_map *map = cvl_session_nominal(s, 0);
-			struct cvl_timeline *tl;
-			struct list have;
-			size_t at = 0;
+	if (layout == NO_INDEX)
+		assert_int_equal(unlink(index), 0);
+	if (layout == CUT_INDEX)
+		assert_int_equal(truncate(index, 16 + 3 * 72 + 5), 0);
+	return s;
+}
 
-			range.from = cvl_map_time(map, (struct cvl_tick){ (uint64_t)from }, NULL);
-			range.until = cvl_map_time(map, (struct cvl_tick){ (uint64_t)to }, NULL);
-			cvl_map_free(map);
-			tl = open_timeline(s, &range);
-			have = read_merged(tl);
-			for (size_t i = 0; i < 9; i++) {
-				if (ticks[i] < (uint64_t)from || ticks[i] > (uint64_t)to)
-					continue;
-				if (at >= have.n || have.r[at].value != i)
-					fail_msg("%" PRId64 " to %" PRId64
-						 ": record %zu is missing",
-						 from, to, i);
-				at++;
+static void check_late_range(struct cvl_session *s, const uint64_t *ticks, size_t n, uint64_t from,
+			     uint64_t to)
+{
+	struct cvl_map *map = cvl_session_nominal(s, 0);
+	const struct cvl_timeline_opts range = {
+		.has_from = true,
+		.has_until = true,
+		.from = cvl_map_time(map, (struct cvl_tick){ from }, NULL),
+		.until = cvl_map_time(map, (struct cvl_tick){ to }, NULL),
+	};
+	struct cvl_timeline *tl = open_timeline(s, &range);
+	struct list have = read_merged(tl);
+	size_t at = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (ticks[i] < from || ticks[i] > to)
+			continue;
+		if (at >= have.n || have.r[at].value != i)
+			fail_msg("%" PRIu64 " to %" PRIu64 ": record %zu is missing", from, to, i);
+		at++;
+	}
+	if (at != have.n)
+		fail_msg("%" PRIu64 " to %" PRIu64 ": %zu records, not %zu", from, to, have.n, at);
+	free(have.r);
+	cvl_timeline_close(tl);
+	cvl_map_free(map);
+}
+
+static void late_records_are_found_wherever_they_stand(void **state)
+{
+	/* the last but one is so late that no short stamp tells it from its packet's beginning */
+	static const uint64_t far = 3u << 27;
+	const uint64_t ticks[] = { far + 100, far + 200, far + 300, far + 50, far + 400,
+				   far + 60,  far + 70,  far + 500, 40,       far + 600 };
+	const size_t n = sizeof(ticks) / sizeof(*ticks);
+
+	(void)state;
+	for (unsigned layout = 0; layout < LAYOUTS; layout++) {
+		struct cvl_session *s = late_session(ticks, n, layout);
+
+		for (uint64_t from = 0; from < 700; from += 55)
+			for (uint64_t to = from; to < 700; to += 55) {
+				check_late_range(s, ticks, n, far + from, far + to);
+				check_late_range(s, ticks, n, from, to);
 			}
-			if (at != have.n)
-				fail_msg("%" PRId64 " to %" PRId64 ": %zu records, not %zu", from,
-					 to, have.n, at);
-			free(have.r);
-			cvl_timeline_close(tl);
-		}
-	cvl_session_close(s);
+		cvl_session_close(s);
+	}
 }
 
 static int64_t pair(int64_t a, enum cvl_bound_kind kind_a, int64_t b, enum cvl_bound_kind kind_b)
@@ -811,7 +839,7 @@ int main(void)
 		cmocka_unit_test(a_range_is_the_same_whatever_its_index_says),
 		cmocka_unit_test(packets_before_a_range_are_not_read),
 		cmocka_unit_test(nodes_are_chosen_by_glob),
-		cmocka_unit_test(late_records_outside_the_range_are_left_out),
+		cmocka_unit_test(late_records_are_found_wherever_they_stand),
 		cmocka_unit_test(order_is_told_only_where_bounds_allow),
 		cmocka_unit_test(bounds_of_pairs_add_unless_both_are_statistical),
 		cmocka_unit_test(bounds_are_unknown_without_a_synchronisation),

@@ -23,6 +23,7 @@ static struct wire_index_entry to_host(const struct wire_index_entry *e)
 	};
 }
 
+/* Whether entry @e follows @before, which is NULL for the first, in bytes. */
 static bool follows(const struct wire_index_entry *e, const struct wire_index_entry *before,
 		    uint64_t size)
 {
@@ -30,8 +31,7 @@ static bool follows(const struct wire_index_entry *e, const struct wire_index_en
 
 	return e->offset == (before ? before->offset + before->packet_size / 8 : 0) &&
 	       e->packet_size % 8 == 0 && bytes && bytes <= size && e->offset <= size - bytes &&
-	       e->timestamp_begin <= e->timestamp_end &&
-	       (!before || before->timestamp_end <= e->timestamp_begin);
+	       e->timestamp_begin <= e->timestamp_end;
 }
 
 static bool has_header(int fd)
@@ -44,43 +44,93 @@ static bool has_header(int fd)
 }
 
 /*
- * All entries up to the place are read: 72 bytes a packet. Half of them could be left out, but then
- * one that lies would not be noticed.
+ * Call @seen with each entry and the one before it (NULL: none), until it returns false. False where there
+ * is no index, or where its entries do not follow each other. All up to the place are read, 72 bytes a
+ * packet: half of them could be left out, but then one that lies would not be noticed.
  */
-static bool walk(int fd, uint64_t size, uint64_t from, struct index_spot *spot)
+static bool walk(const char *path, uint64_t size,
+		 bool (*seen)(void *ctx, const struct wire_index_entry *e,
+			      const struct wire_index_entry *before),
+		 void *ctx)
 {
-	struct wire_index_entry block[ENTRIES_AT_ONCE], last = { 0 }, before = { 0 };
+	struct wire_index_entry block[ENTRIES_AT_ONCE], before = { 0 };
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool right = fd >= 0 && has_header(fd), more = right;
 	uint64_t n = 0;
 
-	for (;;) {
-		ssize_t got = read(fd, block, sizeof(block));
+	while (more) {
+		const ssize_t got = read(fd, block, sizeof(block));
 
-		for (ssize_t i = 0; i < got / (ssize_t)sizeof(*block); i++, n++) {
-			struct wire_index_entry e = to_host(&block[i]);
+		for (ssize_t i = 0; i < got / (ssize_t)sizeof(*block) && more; i++, n++) {
+			const struct wire_index_entry e = to_host(&block[i]);
 
-			if (!follows(&e, n ? &last : NULL, size))
-				return false;
-			if (e.timestamp_end >= from)
-				goto found;
-			before = last;
-			last = e;
+			right = follows(&e, n ? &before : NULL, size);
+			more = right && seen(ctx, &e, n ? &before : NULL);
+			before = e;
 		}
-		if (got < (ssize_t)sizeof(block))
-			break;
+		more = more && got == (ssize_t)sizeof(block);
 	}
-found:
-	*spot = (struct index_spot){ last, before, n > 1 };
-	return n > 0;
+	if (fd >= 0)
+		close(fd);
+	return right;
+}
+
+/* ---- the packet before a tick ---- */
+
+struct search {
+	uint64_t from;
+	struct wire_index_entry last, before;
+	uint64_t n; /* entries before it */
+	bool back;  /* they do not follow each other in time */
+};
+
+static bool is_before(void *ctx, const struct wire_index_entry *e,
+		      const struct wire_index_entry *before)
+{
+	struct search *s = ctx;
+
+	s->back = before && before->timestamp_end > e->timestamp_begin;
+	if (s->back || e->timestamp_end >= s->from)
+		return false;
+	s->before = s->last;
+	s->last = *e;
+	s->n++;
+	return true;
 }
 
 bool index_find(const char *path, uint64_t size, uint64_t from, struct index_spot *spot)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	bool found = fd >= 0 && has_header(fd) && walk(fd, size, from, spot);
+	struct search s = { .from = from };
+	const bool right = walk(path, size, is_before, &s);
 
-	if (fd >= 0)
-		close(fd);
-	return found;
+	*spot = (struct index_spot){ s.last, s.before, s.n > 1 };
+	return right && !s.back && s.n > 0;
+}
+
+/* ---- late records behind a range ---- */
+
+struct late {
+	uint64_t offset, to;
+	uint64_t end; /* of the packets that the index has */
+	bool found;
+};
+
+static bool begins_behind(void *ctx, const struct wire_index_entry *e,
+			  const struct wire_index_entry *before)
+{
+	struct late *l = ctx;
+
+	(void)before;
+	l->end = e->offset + e->packet_size / 8;
+	l->found = e->offset > l->offset && e->timestamp_begin <= l->to;
+	return !l->found;
+}
+
+bool index_begins_by(const char *path, uint64_t size, uint64_t offset, uint64_t to)
+{
+	struct late l = { .offset = offset, .to = to };
+
+	return !walk(path, size, begins_behind, &l) || l.found || l.end != size;
 }
 
 struct wire_index_entry index_entry(const struct wire_packet *p, uint64_t offset)

@@ -27,6 +27,12 @@ struct index_spot {
  */
 bool index_find(const char *path, uint64_t size, uint64_t from, struct index_spot *spot);
 
+/**
+ * Whether packets behind byte @offset begin at tick @to or earlier; true also where the index does not say
+ * so of all that follow, up to @size bytes.
+ */
+bool index_begins_by(const char *path, uint64_t size, uint64_t offset, uint64_t to);
+
 /** The entry of a packet that begins at byte @offset. */
 struct wire_index_entry index_entry(const struct wire_packet *packet, uint64_t offset);
 

@@ -30,6 +30,7 @@
  * whole wrap.
  */
 #define LITTLE_STEP 16
+#define INDEX_PATH 4096
 #define BATCH_MIN 256 /* records that the first batch has room for */
 #define PAGE 4096
 #define FAULT_AROUND 65536 /* what Linux maps with a page that is touched; whole pages anywhere */
@@ -70,6 +71,7 @@ struct cvl_stream {
 	int failed; /* strict: the error that comes after this batch */
 	struct cvl_error failure;
 	bool told_late, told_overlap, told_outside, told_step;
+	bool looks_on; /* packets behind the range may be followed by one that is not */
 	bool any_packet, any_stamp;
 	uint64_t last_tick, max_tick;
 	uint64_t last_end; /* tick at which the last packet ended */
@@ -770,9 +772,19 @@ static int place_stamp(struct cvl_stream *s, uint64_t start, struct cvl_error *e
 		       "the event is outside its packet's time range (first occurrence)");
 }
 
+/* The file of the stream's index. Strict readers do without, to meet every damage. */
+static bool index_path(const struct cvl_stream *s, char path[INDEX_PATH])
+{
+	const char *file = strrchr(s->name, '/');
+
+	return !s->opts.strict && s->mapped && file &&
+	       (size_t)snprintf(path, INDEX_PATH, "%s/index%s.idx", s->trace->path, file) <
+		       INDEX_PATH;
+}
+
 /*
  * Whether the range begins after this packet of ours and before the next: then the levels at its
- * beginning are the last ones of this packet.
+ * beginning are the last ones of this packet. If a late record is in the next, they may be.
  */
 static bool range_begins_behind(const struct cvl_stream *s)
 {
@@ -783,7 +795,32 @@ static bool range_begins_behind(const struct cvl_stream *s)
 		return false;
 	memcpy(&next, s->file + at, sizeof(next));
 	return le32toh(next.magic) == CTF_MAGIC &&
-	       le64toh(next.timestamp_begin) >= s->opts.from.count;
+	       (le64toh(next.timestamp_begin) >= s->opts.from.count ||
+		le64toh(next.timestamp_begin) < s->m.role[ROLE_PACKET_END]);
+}
+
+/*
+ * The packet begins behind the range. Whether others may follow that do not, since late records are in
+ * them: of ours alone, whose packets begin at the least of their ticks.
+ */
+static bool others_may_follow(struct cvl_stream *s)
+{
+	char path[INDEX_PATH];
+
+	if (!s->stats.beyond && s->trace->ours)
+		s->looks_on = !index_path(s, path) ||
+			      index_begins_by(path, s->size, s->offset, s->opts.to.count);
+	return s->looks_on;
+}
+
+/* The packet of @bits is outside the range. */
+static void skip_packet(struct cvl_stream *s, uint64_t bits)
+{
+	if (has(&s->m, ROLE_PACKET_END))
+		s->last_end = s->m.role[ROLE_PACKET_END];
+	s->offset += bits / 8;
+	s->any_packet = true;
+	let_go(s);
 }
 
 /*
@@ -855,7 +892,8 @@ static int open_packet(struct cvl_stream *s, struct cvl_error *err)
 	}
 	s->packet_bits = packet;
 	count_losses(s);
-	if (has(m, ROLE_BEGIN) && s->any_packet && m->clock < s->last_end &&
+	/* of ours late records say so themselves */
+	if (has(m, ROLE_BEGIN) && s->any_packet && m->clock < s->last_end && !s->trace->ours &&
 	    s->last_end - m->clock > s->opts.disorder && !s->told_overlap) {
 		s->told_overlap = true;
 		if (problem(s, CVL_E_ORDER, s->context_pos, err,
@@ -863,17 +901,19 @@ static int open_packet(struct cvl_stream *s, struct cvl_error *err)
 			return CVL_E_ORDER;
 	}
 	if (s->opts.to.count && has(m, ROLE_BEGIN) && m->clock > s->opts.to.count) {
-		s->offset = s->size;
-		s->stats.beyond = s->done = true;
+		if (others_may_follow(s)) {
+			skip_packet(s, packet);
+		} else {
+			s->offset = s->size;
+			s->done = true;
+		}
+		s->stats.beyond = true;
 		return 0;
 	}
 	if (has(m, ROLE_PACKET_END) && m->role[ROLE_PACKET_END] &&
 	    m->role[ROLE_PACKET_END] < s->opts.from.count && !range_begins_behind(s)) {
 		s->n_gaps = 0; /* like the packet, before the range */
-		s->last_end = m->role[ROLE_PACKET_END];
-		s->offset += packet / 8;
-		let_go(s);
-		s->any_packet = true;
+		skip_packet(s, packet);
 		return 0;
 	}
 	m->end = content;
@@ -1213,12 +1253,9 @@ static bool is_there(const struct cvl_stream *s, const struct wire_index_entry *
 static void seek(struct cvl_stream *s)
 {
 	struct index_spot spot;
-	char path[4096];
-	const char *file = strrchr(s->name, '/');
+	char path[INDEX_PATH];
 
-	if (!s->opts.from.count || s->opts.strict || !s->mapped || !file ||
-	    (size_t)snprintf(path, sizeof(path), "%s/index%s.idx", s->trace->path, file) >=
-		    sizeof(path) ||
+	if (!s->opts.from.count || !index_path(s, path) ||
 	    !index_find(path, s->size, s->opts.from.count, &spot) || !is_there(s, &spot.first) ||
 	    (spot.has_before && !is_there(s, &spot.before)))
 		return;

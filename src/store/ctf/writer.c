@@ -73,6 +73,7 @@ struct cvl_writer {
 	bool last_words;           /* the packet being filled may use RESERVE_BYTES */
 	struct sha256_ctx sha;     /* of the checksums of the packets */
 	uint64_t begin, last, max; /* ticks of the packet being filled */
+	uint64_t least;            /* of its records: before its first one where some are late */
 	uint64_t most;             /* of the packets before it */
 	bool measures;             /* the disorder: */
 	uint64_t disorder;         /* found so far, ticks */
@@ -535,21 +536,42 @@ static int write_packet(struct cvl_writer *w)
 	return write_all(w->fd, w->buf, w->n);
 }
 
+/*
+ * The first record's short stamp counts from the packet's beginning, which is now the least tick. Where that
+ * is too far before it, it gets the long one.
+ */
+static void lengthen_first_stamp(struct cvl_writer *w)
+{
+	uint8_t *p = w->buf + sizeof(struct wire_packet), header[HEADER_BYTES];
+	const uint32_t id = *p & WIRE_EXTENDED, word = htole32(id);
+	const uint64_t stamp = htole64(w->begin);
+
+	if (w->begin - w->least < 1u << WIRE_STAMP_BITS || id == WIRE_EXTENDED)
+		return;
+	header[0] = WIRE_EXTENDED;
+	memcpy(header + 1, &word, 4);
+	memcpy(header + 5, &stamp, 8);
+	memmove(p + HEADER_BYTES, p + 4, w->n - sizeof(struct wire_packet) - 4);
+	memcpy(p, header, HEADER_BYTES);
+	w->n += HEADER_BYTES - 4;
+}
+
 static int finish_packet(struct cvl_writer *w, uint64_t end, struct cvl_error *err)
 {
-	struct wire_packet h = {
+	struct wire_index_entry entry;
+	struct wire_packet h;
+	uint32_t crc;
+
+	lengthen_first_stamp(w);
+	h = (struct wire_packet){
 		.magic = htole32(CTF_MAGIC),
-		.timestamp_begin = htole64(w->begin),
+		.timestamp_begin = htole64(w->least),
 		.timestamp_end = htole64(end),
 		.content_size = htole64(w->n * 8),
 		.packet_size = htole64((w->n + WIRE_CRC_BYTES) * 8),
 		.packet_seq_num = htole64(w->sequence),
 		.events_discarded = htole64(w->lost),
 	};
-	struct wire_index_entry entry;
-
-	uint32_t crc;
-
 	memcpy(h.uuid, w->uuid, 16);
 	memcpy(w->buf, &h, sizeof(h));
 	entry = index_entry(&h, w->offset);
@@ -569,7 +591,7 @@ static int finish_packet(struct cvl_writer *w, uint64_t end, struct cvl_error *e
 		return cvl_fail_errno(err, "write a packet", w->dir);
 	}
 	if (!w->offset)
-		w->first = w->begin;
+		w->first = w->least;
 	w->end = end;
 	sha256_update(&w->sha, sizeof(crc), (const uint8_t *)&crc);
 	w->offset += w->n;
@@ -603,6 +625,7 @@ static void see_disorder(struct cvl_writer *w, uint64_t tick)
 {
 	const uint64_t max = w->max > w->most ? w->max : w->most;
 
+	w->least = tick < w->least ? tick : w->least;
 	if (w->measures && max > tick && max - tick > w->disorder &&
 	    (max - tick) / w->rate_hz < DISORDER_S)
 		w->disorder = max - tick;
@@ -642,7 +665,7 @@ static void open_packet(struct cvl_writer *w, uint64_t tick)
 {
 	w->n = sizeof(struct wire_packet);
 	w->most = w->max > w->most ? w->max : w->most;
-	w->begin = w->last = w->max = tick;
+	w->begin = w->last = w->max = w->least = tick;
 	see_disorder(w, tick);
 	w->open = true;
 	if (w->levels_known) {
