@@ -47,12 +47,13 @@ help: ## list the targets
 demo: build ## build, and show what Coeval does on a simulated testbed
 	@build/release/coeval demo
 
-# The command alone: no test, benchmark or firmware. What it links to is built once for all targets.
+# The command, and the Python package where there is Python.h: no test, benchmark or firmware. What they link to is built once for all targets.
 .PHONY: build
-build: ## build/release/coeval
+build: ## build/release/coeval; build/release/python, where python3-dev is installed
 	@$(deps)
 	@cmake --preset release
-	@TIMEFORMAT='built in %0R s (%0U s of processor time)'; time cmake --build --preset release --target coeval
+	@echo 'building; the last step links all of it, which takes half a minute'
+	@TIMEFORMAT='built in %0R s (%0U s of processor time)'; time cmake --build --preset release --target everyday
 
 .PHONY: check
 check: ## run the tests; ROOM=sync those of a room; FULL=1 all of them, with the programs that some compare with
@@ -130,6 +131,14 @@ install: ## install to PREFIX (/usr/local), under DESTDIR if given
 	cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 	cmake --build --preset release
 	DESTDIR=$(DESTDIR) cmake --install build/release
+
+.PHONY: uninstall
+uninstall: ## remove what the last `make install` installed, and the directories that it leaves empty
+	@[ -e build/release/install_manifest.txt ] || { echo 'nothing was installed from here'; exit 1; }
+	@while read -r file || [ -n "$$file" ]; do \
+		rm -f "$(DESTDIR)$$file"; \
+		rmdir -p --ignore-fail-on-non-empty "$$(dirname "$(DESTDIR)$$file")" 2>/dev/null; \
+	done <build/release/install_manifest.txt; true
 
 .PHONY: deb
 deb: ## build/deb: Debian packages for the release at hand, checked by lintian

@@ -158,6 +158,16 @@ static int run_dot(struct request *r, char *line)
 	return cvl_out_flush(r->print.out, r->err);
 }
 
+/* The same as the only query. */
+static int run_query_dot(struct request *r, const char *query)
+{
+	char *line = strdup(query);
+	const int rc = line ? run_dot(r, line) : cvl_no_memory(r->err);
+
+	free(line);
+	return rc < 0 ? rc : 0;
+}
+
 static bool is_blank(const char *s)
 {
 	return !s[strspn(s, " \t\r\n;")];
@@ -262,6 +272,8 @@ static int work(struct request *r, struct cvl_session *session, const char *quer
 							   SQL_BOX };
 	if (r->file)
 		rc = run_file(r, r->file);
+	else if (query && *query == '.')
+		rc = run_query_dot(r, query);
 	else
 		rc = query ? run_text(r, query, strlen(query)) : run_lines(r);
 	free(o);
@@ -306,11 +318,11 @@ static int run(int argc, char **argv, const struct verb *verb)
 const struct verb verb_sql = {
 	.name = "sql",
 	.group = VERB_ASK,
-	.what = "ask by SQL: edges, samples, events, spans, gaps, clocks as tables",
+	.what = "ask by SQL: edges, samples, events, spans, marks, gaps, clocks, calls, tasks as tables",
 	.operands = "SESSION [QUERY]",
 	.options = options,
 	.notes =
-		"Without QUERY, statements are read from standard input; at a terminal with a prompt, where .tables lists the tables (docs/sql.md).\n"
+		"`coeval sql SESSION .tables` lists the tables, .schema NAME the columns of one (docs/sql.md). Without QUERY, statements are read from standard input, at a terminal with a prompt.\n"
 		"\n"
 		"Times and half-widths are in ns; an unknown one is NULL. surely_before(t1, b1, t2, b2), maybe_before(), sure_duration() and bound_pair() compare times with their bounds. Statements see the session and memory of their own, and no files.\n",
 	.examples =

@@ -165,7 +165,7 @@ static const struct cvl_option parquet_options[] = {
 
 const struct cvl_exporter cvl_export_parquet = {
 	.name = "parquet",
-	.what = "a directory of tables as Parquet files, for DuckDB, pandas and polars",
+	.what = "a directory of tables as Parquet files, for DuckDB, polars, and pandas with pyarrow",
 	.options = parquet_options,
 	.suffix = "",
 	.write = parquet_tables,
@@ -225,7 +225,7 @@ static const struct cvl_option arrow_options[] = {
 
 const struct cvl_exporter cvl_export_arrow = {
 	.name = "arrow",
-	.what = "one table as an Arrow IPC stream, for pipes",
+	.what = "one table (edges, unless --table says otherwise) as an Arrow IPC stream, for pipes",
 	.options = arrow_options,
 	.suffix = ".arrows",
 	.write = arrow_edges,

@@ -18,6 +18,7 @@
 #define LENGTH_MAX (64 << 20) /* bytes of a value, or a row */
 #define TEXT_MAX (4 << 20)    /* bytes of a statement */
 #define PATTERN_MAX 1000      /* bytes; matching is not interrupted */
+#define NAMED_TABLES 200      /* bytes of their list in a message */
 
 /* ---- what statements may do ---- */
 
@@ -238,21 +239,43 @@ const char *cvl_sql_table(const struct cvl_sql *sql, size_t i, const char **what
 
 /* ---- running ---- */
 
+/* Of a table that is missing: which there are. */
+static const char *name_tables(const struct cvl_sql *sql, char text[NAMED_TABLES])
+{
+	size_t n = 0;
+
+	*text = '\0';
+	if (strncmp(sqlite3_errmsg(sql->db), "no such table: ", 15) != 0)
+		return text;
+	for (size_t i = 0; i < sql->n; i++) {
+		const char *lead = i ? ", " : "; there are ", *name = sql->entry[i].name;
+
+		if (n + strlen(lead) + strlen(name) + sizeof(", ...") > NAMED_TABLES) {
+			strcpy(text + n, ", ...");
+			break;
+		}
+		n += (size_t)sprintf(text + n, "%s%s", lead, name);
+	}
+	return text;
+}
+
 /* What SQLite says of the text, with its place: @at where the statement begins. */
 static int wrong(const struct cvl_sql *sql, const char *text, size_t at, struct cvl_error *err)
 {
 	const int in = sqlite3_error_offset(sql->db);
 	unsigned line = 1, column = 1;
+	char tables[NAMED_TABLES];
 
+	name_tables(sql, tables);
 	if (in < 0)
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "SQL: %s",
-				sqlite3_errmsg(sql->db));
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "SQL: %s%s",
+				sqlite3_errmsg(sql->db), tables);
 	for (size_t i = 0; i < at + (size_t)in; i++) {
 		column = text[i] == '\n' ? 1 : column + ((text[i] & 0xc0) != 0x80);
 		line += text[i] == '\n';
 	}
-	return cvl_fail(err, CVL_E_USAGE, at + (size_t)in, "SQL, line %u, column %u: %s", line,
-			column, sqlite3_errmsg(sql->db));
+	return cvl_fail(err, CVL_E_USAGE, at + (size_t)in, "SQL, line %u, column %u: %s%s", line,
+			column, sqlite3_errmsg(sql->db), tables);
 }
 
 static int failure(const struct cvl_sql *sql, int rc, const char *text, size_t at,

@@ -10,7 +10,12 @@ missing where it is not known. What the tables hold is written in docs/tables.md
 """
 import os as _os
 
-from . import _coeval
+try:
+    from . import _coeval
+except ImportError as e:
+    if _os.path.exists(_os.path.join(_os.path.dirname(__file__), "_coeval.abi3.so")):
+        raise
+    raise ImportError("coeval's module was not built; with python3-dev installed, `make demo` or `make install` builds it") from e
 from ._coeval import Error
 
 __all__ = ["Error", "Session", "Table", "Verdict", "Outcome", "open", "sync", "check", "simulate"]
