@@ -133,12 +133,13 @@ install: ## install to PREFIX (/usr/local), under DESTDIR if given
 	DESTDIR=$(DESTDIR) cmake --install build/release
 
 .PHONY: uninstall
-uninstall: ## remove what the last `make install` installed, and the directories that it leaves empty
+uninstall: ## remove what the last `make install` installed
 	@[ -e build/release/install_manifest.txt ] || { echo 'nothing was installed from here'; exit 1; }
 	@while read -r file || [ -n "$$file" ]; do \
 		rm -f "$(DESTDIR)$$file"; \
-		rmdir -p --ignore-fail-on-non-empty "$$(dirname "$(DESTDIR)$$file")" 2>/dev/null; \
-	done <build/release/install_manifest.txt; true
+		dir=$$(dirname "$(DESTDIR)$$file"); \
+		while case $$dir in *coeval*) rm -rf "$$dir/__pycache__"; rmdir "$$dir" 2>/dev/null ;; *) false ;; esac; do dir=$$(dirname "$$dir"); done; \
+	done <build/release/install_manifest.txt
 
 .PHONY: deb
 deb: ## build/deb: Debian packages for the release at hand, checked by lintian

@@ -385,9 +385,10 @@ static const struct {
 	[CVL_COLUMN_BYTES] = { "bytes", 0, 0 },
 };
 
-/* (kind, cells, valid or None, names or None) */
-static PyObject *column_object(enum cvl_column_type type, struct cvl_cells *c, size_t n)
+/* (kind, nullable, cells, valid or None, names or None) */
+static PyObject *column_object(const struct cvl_column *column, struct cvl_cells *c, size_t n)
 {
+	const enum cvl_column_type type = column->type;
 	PyObject *valid = valid_of(c, n), *cells, *names;
 
 	if (kinds[type].size)
@@ -401,7 +402,8 @@ static PyObject *column_object(enum cvl_column_type type, struct cvl_cells *c, s
 		Py_XDECREF(names);
 		return NULL;
 	}
-	return Py_BuildValue("(sNNN)", kinds[type].name, cells, valid, names);
+	return Py_BuildValue("(sONNN)", kinds[type].name, column->nullable ? Py_True : Py_False,
+			     cells, valid, names);
 }
 
 /* {name: column}; frees @rows */
@@ -412,7 +414,7 @@ static PyObject *rows_object(const struct cvl_table *t, struct cvl_rows *rows)
 	PyObject *dict = PyDict_New();
 
 	for (size_t i = 0; dict && i < n; i++) {
-		PyObject *column = column_object(c[i].type, &rows->column[i], rows->n);
+		PyObject *column = column_object(&c[i], &rows->column[i], rows->n);
 
 		if (!column || PyDict_SetItemString(dict, c[i].name, column))
 			Py_CLEAR(dict);

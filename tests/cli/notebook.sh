@@ -12,7 +12,7 @@ for cell in book.cells:
     for output in cell.get("outputs", []):
         text = output.get("text") or output.get("data", {}).get("text/plain", "")
         if "picture" not in text:
-            print(output.output_type, "image/png" in output.get("data", {}), text.strip().split("\n")[-1][:60])
+            print(output.output_type, sorted(output.get("data", {})), text.strip().split("\n")[-1][:60] if output.output_type == "stream" else "")
 END
 cp -r "$SRC/examples/notebooks" copy
 chmod -R a-w copy

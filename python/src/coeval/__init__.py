@@ -34,14 +34,14 @@ def _ns(seconds):
 class Column:
     """Cells of a table's column.
 
-    `kind` is int, uint, float, bool, name, text or bytes; `values` a buffer of them, of names their numbers in `names`, of
+    `kind` is int, uint, float, bool, name, text or bytes; `nullable`: in other rows cells may be missing; `values` a buffer of them, of names their numbers in `names`, of
     text and bytes a list. `valid`, a buffer of bools, tells which cells are there; None: all are.
     """
 
-    __slots__ = ("kind", "values", "valid", "names")
+    __slots__ = ("kind", "nullable", "values", "valid", "names")
 
-    def __init__(self, kind, values, valid, names):
-        self.kind, self.values, self.valid, self.names = kind, values, valid, names
+    def __init__(self, kind, nullable, values, valid, names):
+        self.kind, self.nullable, self.values, self.valid, self.names = kind, nullable, values, valid, names
 
     def __len__(self):
         return len(self.values)
@@ -79,7 +79,7 @@ class Column:
             raise ValueError(f"missing is 'mask' or 'nan', not {missing!r}")
         return np.ma.masked_array(cells, mask=~valid)
 
-    def to_pandas(self, missing="null", nullable=False):
+    def to_pandas(self, missing="null"):
         """The cells as pandas has them: names as a Categorical, numbers that may be missing with NA."""
         import numpy as np
         import pandas as pd
@@ -89,7 +89,7 @@ class Column:
         cells = np.asarray(self.values)
         if self.kind == "name":
             return pd.Categorical.from_codes(self.to_numpy(), self.names)
-        if not nullable or self.kind == "float" or missing == "nan":
+        if not self.nullable or self.kind == "float" or missing == "nan":
             return self.to_numpy("nan")
         mask = np.zeros(len(cells), bool) if self.valid is None else ~np.asarray(self.valid)
         if self.kind == "bool":
@@ -104,9 +104,8 @@ class Rows:
     `late` rows that came after a later one.
     """
 
-    def __init__(self, columns, facts=None, gaps=None, late=None, nullable=()):
+    def __init__(self, columns, facts=None, gaps=None, late=None):
         self._columns = {name: Column(*c) for name, c in columns.items()}
-        self._nullable = nullable
         self.facts, self.gaps, self.late = facts or {}, gaps, late
 
     def __len__(self):
@@ -134,7 +133,7 @@ class Rows:
         import pandas as pd
 
         frame = pd.DataFrame(
-            {name: c.to_pandas(missing, name in self._nullable) for name, c in self._columns.items()}, copy=False)
+            {name: c.to_pandas(missing) for name, c in self._columns.items()}, copy=False)
         frame.attrs.update(self.facts, gaps=self.gaps)
         return frame
 
@@ -145,8 +144,7 @@ class Table(_coeval.Table):
 
     def rows(self):
         """All rows."""
-        columns, facts, gaps, late = self.read()
-        return Rows(columns, facts, gaps, late, {name for name, _, nullable, _ in self.describe() if nullable})
+        return Rows(*self.read())
 
     def to_pandas(self, missing="null"):
         """All rows as a pandas DataFrame: see Rows.to_pandas()."""
