@@ -233,7 +233,7 @@ static void make_templates(size_t which)
 static void visit_all(struct cvl_stream *s, const struct cvl_batch *b, size_t which)
 {
 	uint64_t ctx[2] = { 0 };
-	const struct cvl_visitor visitor = { take_value, take_begin, take_end, NULL, ctx };
+	const struct cvl_visitor visitor = { take_value, take_begin, take_end, NULL, ctx, NULL };
 	struct cvl_error err;
 
 	if (!b->n || b->n > CVL_BATCH_MAX)

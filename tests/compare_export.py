@@ -24,6 +24,13 @@ def run(*command):
     return process.stdout.splitlines(), process.returncode, process.stderr
 
 
+def by_name(path):
+    """Whether only times and names of events can be the same: CTF 1.8 has no booleans, flags and optional fields."""
+    with open(os.path.join(path, 'metadata'), 'rb') as f:
+        metadata = f.read()
+    return any(b'"' + word in metadata for word in (b'optional"', b'fixed-length-boolean"', b'fixed-length-bit-map"'))
+
+
 def as_json(session):
     lines, status, said = run('coeval', 'show', '--json', session)
     records = [json.loads(line) for line in lines]
@@ -103,7 +110,12 @@ def compare(path, scratch):
     after, status, said = as_json(second)
     if status or said:
         return f'the export is not read well: exit status {status}: {said}', False
-    wrong = differ(before, after) or differ(as_text(first), as_text(second))
+    if by_name(path):
+        before, after = (collections.Counter(re.sub(r'"fields": .*, "kind"', '"kind"', line) for line in some.elements())
+                         for some in (before, after))
+        wrong = differ(before, after)
+    else:
+        wrong = differ(before, after) or differ(as_text(first), as_text(second))
     if wrong:
         return wrong, False
     if streams(path) != streams(out):

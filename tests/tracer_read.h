@@ -85,7 +85,9 @@ static inline long read_packets(const struct cvl_trace *trace, const void *bytes
 {
 	const struct cvl_stream_opts strict = { .strict = true };
 	struct read_event e;
-	const struct cvl_visitor visitor = { read_value, read_begin, read_end, read_scope, &e };
+	const struct cvl_visitor visitor = {
+		read_value, read_begin, read_end, read_scope, &e, NULL
+	};
 	struct cvl_stream *stream;
 	struct cvl_batch b;
 	struct cvl_error err;

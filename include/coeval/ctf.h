@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Reading CTF 1.8 traces: metadata (TSDL) into types, streams into batches of records, and the
+ * Reading CTF 1.8 and CTF 2 traces: metadata (TSDL, JSON) into types, streams into batches of records, and the
  * fields of a record on demand.
  *
  * Files are mapped, so reading needs no memory beyond one batch per stream.
@@ -32,7 +32,11 @@ enum cvl_type_kind {
 	CVL_TYPE_VARIANT,
 	CVL_TYPE_ARRAY,    /* fixed length */
 	CVL_TYPE_SEQUENCE, /* length read from another field */
+	CVL_TYPE_OPTIONAL, /* there or not, by another field (CTF 2) */
 };
+
+/** How texts are encoded. They are given as UTF-8. */
+enum cvl_encoding { CVL_UTF8, CVL_UTF16BE, CVL_UTF16LE, CVL_UTF32BE, CVL_UTF32LE };
 
 struct cvl_type;
 
@@ -47,6 +51,20 @@ struct cvl_label {
 	int64_t low, high; /* bit patterns of uint64 when the container is unsigned */
 };
 
+/** Values of the selector that choose option @option of a variant, or that an optional field is there. */
+struct cvl_range {
+	int64_t low, high; /* bit patterns of uint64 when the selector is unsigned */
+	uint32_t option;
+};
+
+/** Where the field is that a length or selector of CTF 2 refers to. */
+struct cvl_location {
+	int origin;              /* enum cvl_scope; -1: the structure that the type is in, or, */
+	unsigned up;             /* so many structures further out */
+	const char *const *path; /* names of members from there */
+	uint32_t n;
+};
+
 /** A type as the metadata declares it. Belongs to the trace. */
 struct cvl_type {
 	enum cvl_type_kind kind;
@@ -57,13 +75,23 @@ struct cvl_type {
 	bool text;                       /* an integer with an encoding: a character */
 	uint8_t base;                    /* 2, 8, 10 or 16: preferred base for display */
 	int clock;                       /* index of the clock it is mapped to, or -1 */
-	const struct cvl_type *elem;     /* of array, sequence; container of an enum */
+	const struct cvl_type *elem;     /* of array, sequence, optional; container of an enum */
 	uint64_t length;                 /* of an array */
 	const char *ref;                 /* length of a sequence, tag of a variant: path in TSDL */
 	const struct cvl_member *member; /* of struct, variant */
-	const struct cvl_label *label;   /* of enum */
+	const struct cvl_label *label;   /* of enum; of an integer with flags, names of its bits */
 	uint32_t n;                      /* members or labels */
 	size_t declared_at;              /* byte of the metadata */
+	/* of CTF 2 only */
+	bool boolean;                        /* an integer that is true unless it is 0 */
+	bool flags;                          /* an integer with names for bits */
+	bool variable;                       /* an integer as LEB128, of size 64 */
+	bool reversed;                       /* its bits are the other way round */
+	uint8_t encoding;                    /* enum cvl_encoding, of a text */
+	uint32_t roles;                      /* what the reader uses it for */
+	const struct cvl_location *location; /* instead of ref */
+	const struct cvl_range *range;       /* of variant, optional: n_ranges of them; an */
+	uint32_t n_ranges;                   /* optional without: by a boolean */
 };
 
 /** @name without the one leading underscore that TSDL authors put before names. */
@@ -85,6 +113,8 @@ struct cvl_clock_class {
 	uint64_t offset; /* ticks */
 	/* the metadata declares no clock for its timestamps: 1 GHz is assumed */
 	bool implied;
+	/* of CTF 2: its values do not count from 1970, so that the offset says nothing of the time of day */
+	bool no_epoch;
 };
 
 /** Where a field is in a record, outermost first. */
@@ -114,7 +144,7 @@ CVL_API int cvl_trace_open(struct cvl_trace **trace, const char *path,
 			   const struct cvl_report *report, struct cvl_error *err);
 CVL_API void cvl_trace_close(struct cvl_trace *trace);
 
-/** Parse TSDL text without a directory: for tests and fuzzers. No streams. */
+/** Parse the text of metadata without a directory: for tests and fuzzers. No streams. */
 CVL_API int cvl_trace_parse(struct cvl_trace **trace, const char *text, size_t n, const char *name,
 			    struct cvl_error *err);
 
@@ -276,6 +306,8 @@ struct cvl_visitor {
 	 */
 	bool (*scope)(void *ctx, enum cvl_scope scope); /* false: skip this scope */
 	void *ctx;
+	/** An optional field: if it is there, it follows as if it was not optional. May be NULL. */
+	void (*optional)(void *ctx, const char *name, const struct cvl_type *type, bool there);
 };
 
 /** Number of the batch's packet in its stream: while it is the same, so is the packet's context. */

@@ -75,7 +75,7 @@ static void no_end(void *ctx, const struct cvl_type *t)
 bool clocks_span_name(struct clocks_span *name, struct cvl_stream *stream,
 		      const struct cvl_batch *batch, size_t i)
 {
-	const struct cvl_visitor visitor = { take_name, no_begin, no_end, NULL, name };
+	const struct cvl_visitor visitor = { take_name, no_begin, no_end, NULL, name, NULL };
 
 	name->text[0] = '\0';
 	return !cvl_stream_visit(stream, batch, i, &visitor, NULL) && name->text[0];

@@ -338,7 +338,9 @@ static void on_value(void *ctx, const char *name, const struct cvl_value *v)
 	(void)name;
 	switch (v->type->kind) {
 	case CVL_TYPE_INT:
-	case CVL_TYPE_ENUM: put_uint(x, v->u, v->type->size); break;
+	case CVL_TYPE_ENUM:
+		put_uint(x, v->type->boolean ? v->u != 0 : v->u, v->type->size);
+		break;
 	case CVL_TYPE_FLOAT:
 		if (v->type->size == 32) {
 			narrow = (float)v->f;
@@ -367,6 +369,14 @@ static void on_end(void *ctx, const struct cvl_type *t)
 	(void)ctx, (void)t;
 }
 
+static void on_optional(void *ctx, const char *name, const struct cvl_type *t, bool there)
+{
+	struct exporter *x = ctx;
+
+	(void)name, (void)t;
+	put_uint(x, there, 32);
+}
+
 /* The scopes requested: the packet's, or all others. */
 static bool on_scope(void *ctx, enum cvl_scope scope)
 {
@@ -378,7 +388,7 @@ static bool on_scope(void *ctx, enum cvl_scope scope)
 static int put_scopes(struct exporter *x, const struct cvl_slice *sl, size_t i,
 		      enum cvl_scope first, struct cvl_error *err)
 {
-	const struct cvl_visitor visitor = { on_value, on_begin, on_end, on_scope, x };
+	const struct cvl_visitor visitor = { on_value, on_begin, on_end, on_scope, x, on_optional };
 
 	x->scope = first;
 	return cvl_stream_visit(cvl_timeline_stream(x->tl, sl->stream), sl->batch, i, &visitor,
@@ -409,6 +419,7 @@ static bool put_nothing(struct exporter *x, const struct cvl_type *context,
 			    !put_nothing(x, context, t->member[i].type))
 				return false;
 		return true;
+	case CVL_TYPE_OPTIONAL: put_uint(x, 0, 32); return true;
 	case CVL_TYPE_VARIANT: return false; /* a tag of 0 need not select an option */
 	case CVL_TYPE_SEQUENCE:
 		if (t->text)

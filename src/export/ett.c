@@ -65,7 +65,7 @@ static int put(struct ett_text *t, struct cvl_timeline *tl, const struct cvl_sli
 	       struct cvl_error *err)
 {
 	struct found f = { 0 };
-	const struct cvl_visitor visitor = { value, begin, end, scope, &f };
+	const struct cvl_visitor visitor = { value, begin, end, scope, &f, NULL };
 	int rc;
 
 	if (sl->batch->kind[i] == CVL_GAP)

@@ -213,7 +213,7 @@ int notes_fields(struct perfetto *p, struct cvl_stream *stream, const struct cvl
 		 size_t i, const char *prefix, struct notes_about *about, struct cvl_error *err)
 {
 	struct writer w;
-	const struct cvl_visitor visitor = { value, begin, end, scope, &w };
+	const struct cvl_visitor visitor = { value, begin, end, scope, &w, NULL };
 
 	w.p = p;
 	w.about = about;

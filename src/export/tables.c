@@ -225,7 +225,7 @@ static const struct cvl_option arrow_options[] = {
 
 const struct cvl_exporter cvl_export_arrow = {
 	.name = "arrow",
-	.what = "one table (edges, unless --table says otherwise) as an Arrow IPC stream, for pipes",
+	.what = "one table, edges by default, as an Arrow IPC stream, for pipes",
 	.options = arrow_options,
 	.suffix = ".arrows",
 	.write = arrow_edges,

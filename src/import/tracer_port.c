@@ -134,7 +134,7 @@ static int read_batch(struct port *p, struct cvl_stream *stream, const struct cv
 		      struct cvl_error *err)
 {
 	struct word w;
-	const struct cvl_visitor visitor = { take_field, no_begin, no_end, NULL, &w };
+	const struct cvl_visitor visitor = { take_field, no_begin, no_end, NULL, &w, NULL };
 	int rc = 0;
 
 	for (size_t i = 0; i < b->n && !rc; i++) {

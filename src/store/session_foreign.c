@@ -68,7 +68,7 @@ int64_t session_claimed_start(const struct cvl_clock_class *c)
 	__int128 ns = (__int128)c->offset_s * 1000000000 +
 		      (__int128)(int64_t)c->offset * 1000000000 / (__int128)c->rate_hz;
 
-	return ns > INT64_MAX || ns < INT64_MIN ? 0 : (int64_t)ns;
+	return c->no_epoch || ns > INT64_MAX || ns < INT64_MIN ? 0 : (int64_t)ns;
 }
 
 /*

@@ -108,7 +108,7 @@ static bool read_key(struct matcher *m, const struct cvl_slice *sl, size_t i,
 		     const struct rule_side *side, struct match_key *out)
 {
 	struct key_reader k = { .side = side };
-	const struct cvl_visitor visitor = { key_value, key_begin, key_end, NULL, &k };
+	const struct cvl_visitor visitor = { key_value, key_begin, key_end, NULL, &k, NULL };
 
 	if (cvl_stream_visit(cvl_timeline_stream(m->tl, sl->stream), sl->batch, i, &visitor,
 			     NULL) ||

@@ -158,7 +158,12 @@ static enum cvl_column_type type_of(const struct cvl_type *type)
 	if (is_bytes(type))
 		return CVL_COLUMN_BYTES;
 	switch (type->kind) {
-	case CVL_TYPE_INT: return type->is_signed ? CVL_COLUMN_INT : CVL_COLUMN_UINT;
+	case CVL_TYPE_INT:
+		return type->boolean   ? CVL_COLUMN_BOOL :
+		       type->flags     ? CVL_COLUMN_TEXT :
+		       type->is_signed ? CVL_COLUMN_INT :
+					 CVL_COLUMN_UINT;
+	case CVL_TYPE_OPTIONAL: return type_of(type->elem);
 	case CVL_TYPE_FLOAT: return CVL_COLUMN_DOUBLE;
 	case CVL_TYPE_ENUM: return CVL_COLUMN_NAME;
 	default: return CVL_COLUMN_TEXT;
@@ -282,6 +287,7 @@ static void put_value(struct event *e, size_t c, const struct cvl_value *v)
 	case CVL_COLUMN_INT: table_ints(t, c)[t->n] = v->i; return;
 	case CVL_COLUMN_UINT: table_uints(t, c)[t->n] = v->u; return;
 	case CVL_COLUMN_DOUBLE: table_doubles(t, c)[t->n] = v->f; return;
+	case CVL_COLUMN_BOOL: table_bools(t, c)[t->n] = v->u != 0; return;
 	case CVL_COLUMN_NAME:
 		table_codes(t, c)[t->n] = name_of(e, c, v);
 		if (table_codes(t, c)[t->n] < 0)
@@ -405,7 +411,7 @@ static int event_slice(struct cvl_table *t, const struct cvl_slice *sl, struct c
 	struct table_stream *s = table_stream(t, sl, err);
 	const struct cvl_batch *b = sl->batch;
 	struct event *e = t->own;
-	const struct cvl_visitor visitor = { on_value, on_begin, on_end, on_scope, e };
+	const struct cvl_visitor visitor = { on_value, on_begin, on_end, on_scope, e, NULL };
 
 	if (!s || table_room(t, sl->end - sl->begin, err))
 		return CVL_E_NOMEM;

@@ -133,13 +133,47 @@ static void put_label_json(struct cvl_out *o, const char *name, unsigned before)
 	cvl_out_json(o, name, strlen(name));
 }
 
+/* The same of each label of a bit that is set. */
+static unsigned each_flag(struct cvl_out *o, const struct cvl_type *t, uint64_t v,
+			  void (*put)(struct cvl_out *, const char *, unsigned))
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct cvl_label *l = &t->label[i];
+
+		if (v >> l->low << l->low & UINT64_MAX >> (63 - l->high) &&
+		    !(n && i && !strcmp(l->name, l[-1].name)))
+			put(o, l->name, n++);
+	}
+	return n;
+}
+
+static void put_flags(struct cvl_out *o, const struct cvl_type *t, uint64_t v)
+{
+	const size_t before = o->n;
+
+	cvl_out_text(o, " { ");
+	if (each_flag(o, t, v, put_label))
+		cvl_out_text(o, " }");
+	else
+		o->n = before;
+}
+
 void cvl_value_text(struct cvl_out *o, const struct cvl_value *v)
 {
 	const struct cvl_type *t = v->type;
 	char text[40];
 
 	switch (t->kind) {
-	case CVL_TYPE_INT: put_int(o, t, v->u); break;
+	case CVL_TYPE_INT:
+		if (t->boolean)
+			cvl_out_text(o, v->u ? "true" : "false");
+		else
+			put_int(o, t, v->u);
+		if (t->flags)
+			put_flags(o, t, v->u);
+		break;
 	case CVL_TYPE_FLOAT:
 		snprintf(text, sizeof(text), "%g", v->f);
 		cvl_out_text(o, text);
@@ -162,10 +196,19 @@ void cvl_value_json(struct cvl_out *o, const struct cvl_value *v)
 
 	switch (t->kind) {
 	case CVL_TYPE_INT:
-		if (t->is_signed)
-			cvl_out_i64(o, v->i);
-		else
+		if (t->flags) {
+			cvl_out_text(o, "{\"value\":");
 			cvl_out_u64(o, v->u);
+			cvl_out_text(o, ",\"labels\":[");
+			each_flag(o, t, v->u, put_label_json);
+			cvl_out_text(o, "]}");
+		} else if (t->boolean) {
+			cvl_out_text(o, v->u ? "true" : "false");
+		} else if (t->is_signed) {
+			cvl_out_i64(o, v->i);
+		} else {
+			cvl_out_u64(o, v->u);
+		}
 		break;
 	case CVL_TYPE_FLOAT:
 		if (v->f - v->f != 0) /* JSON has neither infinity nor NaN */
@@ -321,11 +364,24 @@ static bool text_scope(void *ctx, enum cvl_scope scope)
 	return true;
 }
 
+static void optional_text(void *ctx, const char *name, const struct cvl_type *t, bool there)
+{
+	struct printer *p = ctx;
+
+	(void)t;
+	if (there)
+		return;
+	open_packet_group(p);
+	prefix_text(p, name);
+	cvl_out_text(p->o, "<none>");
+}
+
 static int visit_text(struct cvl_out *o, struct cvl_stream *stream, const struct cvl_batch *batch,
 		      size_t i, struct fields_cache *cache, struct cvl_error *err)
 {
 	struct printer p;
-	const struct cvl_visitor visitor = { value_text, begin_text, end_text, text_scope, &p };
+	const struct cvl_visitor visitor = { value_text, begin_text, end_text,
+					     text_scope, &p,         optional_text };
 
 	p.o = o;
 	p.depth = p.groups = 0;
@@ -400,11 +456,23 @@ static bool json_scope(void *ctx, enum cvl_scope scope)
 	return true;
 }
 
+static void optional_json(void *ctx, const char *name, const struct cvl_type *t, bool there)
+{
+	struct printer *p = ctx;
+
+	(void)t;
+	if (there)
+		return;
+	prefix_json(p, name);
+	cvl_out_text(p->o, "null");
+}
+
 static int visit_json(struct cvl_out *o, struct cvl_stream *stream, const struct cvl_batch *batch,
 		      size_t i, struct fields_cache *cache, struct cvl_error *err)
 {
 	struct printer p;
-	const struct cvl_visitor visitor = { value_json, begin_json, end_json, json_scope, &p };
+	const struct cvl_visitor visitor = { value_json, begin_json, end_json,
+					     json_scope, &p,         optional_json };
 
 	p.o = o;
 	p.depth = p.groups = 0;
@@ -486,7 +554,9 @@ bool cvl_field(const struct cvl_timeline *tl, const struct cvl_slice *slice, siz
 	       const char *name, struct cvl_value *value)
 {
 	struct search s = { name, value, 0, UINT32_MAX };
-	const struct cvl_visitor visitor = { search_value, search_begin, search_end, NULL, &s };
+	const struct cvl_visitor visitor = {
+		search_value, search_begin, search_end, NULL, &s, NULL
+	};
 
 	return !cvl_stream_visit(cvl_timeline_stream(tl, slice->stream), slice->batch, i, &visitor,
 				 NULL) &&

@@ -127,7 +127,7 @@ bool cvl_selector_holds(const struct cvl_selector *sel, const struct cvl_timelin
 {
 	const struct cvl_batch *b = sl->batch;
 	struct look l = { .sel = sel };
-	const struct cvl_visitor visitor = { take_value, take_begin, take_end, NULL, &l };
+	const struct cvl_visitor visitor = { take_value, take_begin, take_end, NULL, &l, NULL };
 
 	if (b->kind[i] != CVL_EVENT && b->kind[i] != CVL_BEGIN && b->kind[i] != CVL_END) {
 		for (size_t k = 0; k < sel->n_conditions; k++)

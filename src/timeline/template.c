@@ -123,7 +123,8 @@ static enum step_code code_of(const struct maker *m, const struct op *op)
 {
 	const struct cvl_type *t = op->type;
 
-	if (t->kind != CVL_TYPE_INT || (!m->json && t->base != 10 && t->base != 16))
+	if (t->kind != CVL_TYPE_INT || t->boolean || t->flags ||
+	    (!m->json && t->base != 10 && t->base != 16))
 		return STEP_NUMBER;
 	if (!m->json && t->base == 16)
 		return STEP_HEX;
@@ -149,7 +150,7 @@ static const struct op *add_array(struct maker *m, const struct op *op)
 {
 	const struct op *elem = op + 1;
 
-	if (op->role || elem->code != OP_INT || elem->role || elem->slot != NO_SLOT ||
+	if (op->roles || elem->code != OP_INT || elem->roles || elem->slot != NO_SLOT ||
 	    elem->clocked || elem[1].code != OP_NEXT || elem[2].code != OP_END) {
 		m->unable = true;
 		return op;
@@ -174,20 +175,22 @@ static void add_program(struct maker *m, const struct program *p)
 				add_text(m, m->json ? "}" : " }");
 			break;
 		case OP_INT:
-			if (!op->role)
+			if (!op->roles)
 				lead(m, op->name);
-			add(m, op->role ? STEP_SKIP : code_of(m, op), op);
+			add(m, op->roles ? STEP_SKIP : code_of(m, op), op);
 			break;
 		case OP_FLOAT:
 			lead(m, op->name);
 			add(m, STEP_FLOAT, op);
 			break;
 		case OP_STRING:
+			m->unable = op->type->encoding;
 			lead(m, op->name);
 			add(m, STEP_STRING, op);
 			break;
 		case OP_TEXT:
 		case OP_TEXT_SEQ:
+			m->unable = op->type->encoding;
 			lead(m, op->name);
 			add(m, op->code == OP_TEXT ? STEP_CHARS : STEP_CHARS_SEQ, op);
 			break;

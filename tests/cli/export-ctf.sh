@@ -84,14 +84,14 @@ if [ -n "$SHARED" ]; then
 	need xz
 	mkdir unpacked
 	for archive in "$SHARED"/traces2/{kernel,ros2}/*.tar.xz; do tar -C unpacked -xf "$archive"; done
-	mapfile -t found < <(find "$SHARED"/ctf "$SHARED"/traces2/{ctf1-babeltrace,probes} unpacked -name metadata -printf '%h\n' |
+	mapfile -t found < <(find "$SHARED"/ctf "$SHARED"/traces2/{ctf1-babeltrace,probes,ctf2-babeltrace,ctf2-rc7-tracecompass} unpacked -name metadata -printf '%h\n' |
 		grep -v -e /fail/ -e /live/ | sort)
 	for trace in "${found[@]}"; do
-		# CTF 2 and what is refused anyhow
+		# but what is refused
 		coeval import -o try "$trace" >/dev/null 2>&1 && traces+=("$trace")
 		rm -rf try
 	done
-	[ ${#traces[@]} -ge 68 ] || echo "only ${#traces[@]} traces found"
+	[ ${#traces[@]} -ge 100 ] || echo "only ${#traces[@]} traces found"
 else
 	traces+=("$SRC"/tests/data/captures/ctf/*/*/)
 fi

@@ -160,7 +160,8 @@ static void say_number(struct read *r, uint64_t v)
 
 static void say_record(struct read *r, struct cvl_stream *s, const struct cvl_batch *b, size_t i)
 {
-	const struct cvl_visitor visitor = { say_value, say_begin, say_end, no_packet_context, r };
+	const struct cvl_visitor visitor = { say_value,         say_begin, say_end,
+					     no_packet_context, r,         NULL };
 	const struct cvl_event_class *class = cvl_stream_class(s, b, i);
 	struct cvl_error err;
 

@@ -150,7 +150,7 @@ static void expect(struct seen *d, struct cvl_timeline *tl, const struct cvl_sli
 
 	for (size_t i = sl->begin; i < sl->end; i++) {
 		struct note note = { 0 };
-		const struct cvl_visitor visitor = { take, no_begin, no_end, NULL, &note };
+		const struct cvl_visitor visitor = { take, no_begin, no_end, NULL, &note, NULL };
 		const uint64_t before = *levels;
 		struct cvl_error err;
 

@@ -197,7 +197,8 @@ static bool only_fields(void *ctx, enum cvl_scope scope)
 static void check_event(struct cvl_stream *s, const struct cvl_batch *b, size_t i, uint64_t n)
 {
 	struct fields fields = { .n = n };
-	const struct cvl_visitor visitor = { check_field, no_begin, no_end, only_fields, &fields };
+	const struct cvl_visitor visitor = { check_field, no_begin, no_end,
+					     only_fields, &fields,  NULL };
 	struct cvl_error err;
 
 	ok(cvl_stream_visit(s, b, i, &visitor, &err), &err);

@@ -71,7 +71,7 @@ static void errors_have_a_code_and_a_place(void **state)
 		{ "trace { major = 1; minor = 8; @byte_order = up; };", CVL_E_SYNTAX },
 		{ "trace { @major = 2; minor = 0; byte_order = le; };", CVL_E_UNSUPPORTED },
 		{ "trace { major = 1; @minor = 9; byte_order = le; };", CVL_E_UNSUPPORTED },
-		{ "@\x1e{\"type\":\"preamble\",\"version\":2}", CVL_E_SYNTAX },
+		{ "\x1e{\"type\":\"preamble\",\"version\":2}@", CVL_E_MISSING },
 		{ TRACE "trace @{ major = 1; minor = 8; byte_order = be; };", CVL_E_SYNTAX },
 		{ "trace { major = 1; minor = 8; byte_order = le; @uuid = \"12\"; };",
 		  CVL_E_SYNTAX },

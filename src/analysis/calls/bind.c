@@ -183,7 +183,9 @@ static bool take_scope(void *ctx, enum cvl_scope scope)
 bool take(struct taken *t, const struct bound_class *class, struct cvl_stream *stream,
 	  const struct cvl_batch *batch, size_t i)
 {
-	const struct cvl_visitor visitor = { take_value, take_begin, take_end, take_scope, t };
+	const struct cvl_visitor visitor = {
+		take_value, take_begin, take_end, take_scope, t, NULL
+	};
 	bool any = false;
 
 	t->class = class;

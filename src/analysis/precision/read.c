@@ -39,7 +39,7 @@ static void end(void *ctx, const struct cvl_type *type)
 void precision_read_fields(const struct precision_reader *r, const struct cvl_slice *sl, size_t i,
 			   struct precision_fields *f)
 {
-	const struct cvl_visitor visitor = { take, begin, end, NULL, f };
+	const struct cvl_visitor visitor = { take, begin, end, NULL, f, NULL };
 
 	f->n = 0;
 	cvl_stream_visit(cvl_timeline_stream(r->tl, sl->stream), sl->batch, i, &visitor, NULL);

@@ -150,7 +150,7 @@ static void no_end(void *ctx, const struct cvl_type *t)
 bool task_fields(struct task_study *s, const struct cvl_slice *sl, size_t i,
 		 struct task_fields *out)
 {
-	const struct cvl_visitor visitor = { take_field, no_begin, no_end, NULL, out };
+	const struct cvl_visitor visitor = { take_field, no_begin, no_end, NULL, out, NULL };
 
 	memset(out, 0, sizeof(*out));
 	out->port = out->comparator = UINT64_MAX;

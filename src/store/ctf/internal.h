@@ -22,6 +22,7 @@
 #define CTF_METADATA_MAX (64u << 20)
 #define CTF_SLOTS_MAX 4096
 #define CTF_STREAMS_MAX 4096
+#define CTF_CLOCKS_MAX 256
 
 /* ---- arena: all memory of a trace, freed at once ---- */
 
@@ -45,6 +46,8 @@ enum op_code {
 	OP_STOP,
 	OP_ADVANCE, /* align, then skip @bits: fields not requested */
 	OP_INT,     /* integer or enum of @bits into a value, a slot, a role */
+	OP_VARINT,  /* the same, of as many bytes as it has: LEB128 */
+	OP_TURNED,  /* the same of @bits, or a float, whose bits are the other way round */
 	OP_FLOAT,
 	OP_STRING,
 	OP_TEXT,     /* array of characters, @count of them */
@@ -55,7 +58,7 @@ enum op_code {
 	OP_LOOP,     /* array of @count: jump to @target if it is empty */
 	OP_LOOP_SEQ, /* the same, as many as slot @from says */
 	OP_NEXT,     /* back to @target while elements are left */
-	OP_CHOOSE,   /* variant: jump to the option that slot @from selects */
+	OP_CHOOSE, /* variant: jump to the option that slot @from selects; else to @target, unless it is 0 */
 	OP_JUMP,
 };
 
@@ -72,7 +75,9 @@ enum op_role {
 	ROLE_SEQUENCE,
 	ROLE_EVENT_ID,
 	ROLE_UUID,
-	ROLE_EXPORT, /* added by our exporter */
+	ROLE_EXPORT,   /* added by our exporter */
+	ROLE_STAMP,    /* the clock, of a packet's beginning or an event */
+	ROLE_INSTANCE, /* which stream of its class it is */
 	ROLES
 };
 
@@ -86,9 +91,9 @@ struct choice {
 
 struct op {
 	uint8_t code;
-	uint8_t role;
 	uint8_t bits8;       /* log2 class of a fast integer: 1, 2, 4, 8 bytes, or 0 */
 	bool clocked;        /* updates the clock of the stream */
+	uint16_t roles;      /* bits 1 << enum op_role */
 	uint16_t slot;       /* where the value is kept for others, or NO_SLOT */
 	uint16_t from;       /* slot of length or tag */
 	uint32_t align_mask; /* bits - 1 */
@@ -164,6 +169,7 @@ struct cvl_trace {
 	bool big_endian;
 	bool byte_order_known;
 	bool has_uuid;
+	bool json;      /* CTF 2: roles are stated, not told by names */
 	bool ours;      /* written by cvl_writer: event names give our record kinds */
 	bool exported;  /* by us, from a timeline: gaps are events, bounds half-widths */
 	bool bracketed; /* some events have a half-width of their own */
@@ -184,6 +190,31 @@ struct cvl_trace {
 /** Parse @text into @trace (declared types and classes; no programs). */
 int tsdl_parse(struct cvl_trace *trace, const char *text, size_t n, const char *name,
 	       struct cvl_error *err);
+
+/**
+ * The same of CTF 2, whose metadata begins with the byte CTF2_BEGIN. Errors name the fragment and the
+ * place in it.
+ */
+#define CTF2_BEGIN 0x1e
+int ctf2_parse(struct cvl_trace *trace, const char *text, size_t n, const char *name,
+	       struct cvl_error *err);
+
+/* ---- for both, in metadata.c; NULL or false: there is no memory, or more than the limit ---- */
+
+/** The stream class @id, added if it is not there yet. */
+struct stream_class *metadata_stream(struct cvl_trace *trace, uint64_t id);
+/** Add an event class of @s, without its types. */
+struct event_class *metadata_add_event(struct cvl_trace *trace, struct stream_class *s,
+				       uint64_t id);
+/** Add a clock. */
+bool metadata_add_clock(struct cvl_trace *trace, const struct cvl_clock_class *clock);
+/** Add a value of the environment. */
+bool metadata_add_env(struct cvl_trace *trace, const char *name, const char *value);
+/**
+ * Sort the event classes, and give them the types of their streams. *@twice: one whose id is there
+ * already, or NULL.
+ */
+bool metadata_finish(struct cvl_trace *trace, const struct event_class **twice);
 
 /** What it takes to decode the fields of a batch's records, which are all of one packet. */
 struct cvl_packet {

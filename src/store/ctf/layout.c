@@ -9,8 +9,11 @@
 #include <coeval/store.h>
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define CANDIDATES_MAX 64
 
 /* A named field that lengths and tags may refer to. */
 struct node {
@@ -34,6 +37,10 @@ struct compiler {
 	/* no event header field names a clock: `timestamp` is of the stream's */
 	bool unmapped;
 	unsigned depth;
+	/* of CTF 2: bits from a byte's beginning, -1: unknown; the byte order of what ends there, -1: of no one */
+	struct place {
+		int bit, order;
+	} place, after_header;
 	uint32_t total; /* ops of all programs */
 	struct cvl_error *err;
 	int code;
@@ -139,13 +146,141 @@ static struct node *find_field(struct compiler *c, const char *path)
 	return NULL;
 }
 
+/* The value of @n is to be in @slot. */
+static void use_slot(struct compiler *c, const struct node *n, uint16_t slot)
+{
+	if (c->stream && n->program == &c->stream->header && c->program != n->program)
+		c->stream->shape = HEADER_GENERAL; /* the fast path fills no slots */
+	n->program->op[n->op].slot = slot;
+}
+
+/* ---- references of CTF 2 ---- */
+
+static bool is_struct(const struct node *n)
+{
+	return n->type && n->type->kind == CVL_TYPE_STRUCT;
+}
+
+static bool is_around(const struct compiler *c, const struct node *n)
+{
+	for (const struct node *h = c->here; h; h = h->up)
+		if (h == n)
+			return true;
+	return false;
+}
+
+/* The fields that one refers to: several where the way leads through a variant. */
+struct candidates {
+	struct node *node[CANDIDATES_MAX];
+	size_t n;
+	bool unclear; /* too many, or inside of an array or optional field that the user is not in */
+};
+
+/* Follow @n names of @path from @from, of which members may be arrays, optional fields and variants. */
+static void follow_location(const struct compiler *c, struct node *from, const char *const *path,
+			    uint32_t n, struct candidates *found)
+{
+	if (is_struct(from)) {
+		struct node *m = n ? child_named(from, path[0], strlen(path[0])) : NULL;
+
+		if (m)
+			follow_location(c, m, path + 1, n - 1, found);
+		return;
+	}
+	if (from->program && !n) {
+		if (found->n < CANDIDATES_MAX)
+			found->node[found->n++] = from;
+		else
+			found->unclear = true;
+		return;
+	}
+	if (from->first && from->type->kind != CVL_TYPE_VARIANT && !is_around(c, from)) {
+		found->unclear = true;
+		return;
+	}
+	for (struct node *o = from->first; o; o = o->next)
+		follow_location(c, o, path, n, found);
+}
+
+static void find_location(const struct compiler *c, const struct cvl_location *l,
+			  struct candidates *found)
+{
+	struct node *from = l->origin >= 0 ? c->root[l->origin] : c->here;
+	unsigned up = l->up;
+
+	*found = (struct candidates){ 0 };
+	if (l->origin > (int)c->scope)
+		return;
+	while (l->origin < 0 && from && (!is_struct(from) || up)) {
+		up -= is_struct(from);
+		from = from->up;
+	}
+	if (from)
+		follow_location(c, from, l->path, l->n, found);
+}
+
+static void put_location(char *text, size_t size, const struct cvl_location *l)
+{
+	size_t n = 0;
+
+	*text = '\0';
+	for (uint32_t i = 0; i < l->n && n < size; i++)
+		n += (size_t)snprintf(text + n, size - n, "%s%s", i ? "." : "", l->path[i]);
+}
+
+/* A slot that all the fields have that @user refers to by its location. */
+static uint16_t slot_at(struct compiler *c, const struct cvl_type *user,
+			const struct cvl_type **type)
+{
+	struct candidates found;
+	uint16_t slot = NO_SLOT;
+	char text[200];
+
+	find_location(c, user->location, &found);
+	put_location(text, sizeof(text), user->location);
+	if (!found.n || found.unclear) {
+		fail(c, CVL_E_UNKNOWN_ID, user,
+		     found.unclear ? "this field is not one for each that refers to it:" :
+				     "no field comes before this at",
+		     text);
+		return NO_SLOT;
+	}
+	*type = found.node[0]->type;
+	for (size_t i = 0; i < found.n; i++) {
+		const struct node *n = found.node[i];
+		const struct op *op = &n->program->op[n->op];
+
+		if (n->type->kind == CVL_TYPE_FLOAT || n->type->is_signed != (*type)->is_signed ||
+		    n->type->boolean != (*type)->boolean ||
+		    (user->kind == CVL_TYPE_SEQUENCE && (n->type->is_signed || n->type->boolean))) {
+			fail(c, CVL_E_RANGE, user, "the fields are not of one kind at", text);
+			return NO_SLOT;
+		}
+		if (slot != NO_SLOT && op->slot != NO_SLOT && op->slot != slot) {
+			fail(c, CVL_E_UNSUPPORTED, user,
+			     "others refer to some of the fields only that are at", text);
+			return NO_SLOT;
+		}
+		slot = op->slot != NO_SLOT ? op->slot : slot;
+	}
+	if (slot == NO_SLOT && c->trace->n_slots < CTF_SLOTS_MAX)
+		slot = (uint16_t)c->trace->n_slots++;
+	if (slot == NO_SLOT)
+		fail(c, CVL_E_LIMIT, user, "too many lengths and tags", NULL);
+	for (size_t i = 0; i < found.n; i++)
+		use_slot(c, found.node[i], slot);
+	return slot;
+}
+
 /* Slot for the value of the field at @path, allocated on first use. */
 static uint16_t slot_of(struct compiler *c, const struct cvl_type *user, bool tag, const char *path,
 			const struct cvl_type **type)
 {
 	struct node *n = path ? find_field(c, path) : NULL;
-	struct op *op;
+	uint16_t slot;
 
+	if (user->location)
+		return slot_at(c, user, type);
 	if (!n || !n->program) {
 		fail(c, path && n ? CVL_E_RANGE : CVL_E_UNKNOWN_ID, user,
 		     tag ? "the tag of a variant must be an enumeration declared before it, not" :
@@ -163,17 +298,16 @@ static uint16_t slot_of(struct compiler *c, const struct cvl_type *user, bool ta
 		return NO_SLOT;
 	}
 	*type = n->type;
-	op = &n->program->op[n->op];
-	if (c->stream && n->program == &c->stream->header && c->program != n->program)
-		c->stream->shape = HEADER_GENERAL; /* the fast path fills no slots */
-	if (op->slot == NO_SLOT) {
+	slot = n->program->op[n->op].slot;
+	if (slot == NO_SLOT) {
 		if (c->trace->n_slots >= CTF_SLOTS_MAX) {
 			fail(c, CVL_E_LIMIT, user, "too many lengths and tags", NULL);
 			return NO_SLOT;
 		}
-		op->slot = (uint16_t)c->trace->n_slots++;
+		slot = (uint16_t)c->trace->n_slots++;
 	}
-	return op->slot;
+	use_slot(c, n, slot);
+	return slot;
 }
 
 /* ---- full programs ---- */
@@ -199,8 +333,9 @@ static struct node *enter(struct compiler *c, const char *name, const struct cvl
 	return n;
 }
 
-static enum op_role role_of(const struct cvl_trace *trace, enum cvl_scope scope, const char *name,
-			    const struct cvl_type *t)
+/* Bits 1 << enum op_role. */
+static uint32_t roles_of(const struct cvl_trace *trace, enum cvl_scope scope, const char *name,
+			 const struct cvl_type *t)
 {
 	static const struct {
 		enum cvl_scope scope;
@@ -218,21 +353,23 @@ static enum op_role role_of(const struct cvl_trace *trace, enum cvl_scope scope,
 		{ CVL_SCOPE_EVENT_HEADER, "id", ROLE_EVENT_ID },
 	};
 
+	if (trace->json)
+		return t->roles;
 	if (!name || (t->kind != CVL_TYPE_INT && t->kind != CVL_TYPE_ENUM))
-		return ROLE_NONE;
+		return 0;
 	if (trace->exported &&
 	    !strncmp(cvl_plain_name(name), CVL_EXPORT_FIELD, strlen(CVL_EXPORT_FIELD)))
-		return ROLE_EXPORT;
+		return 1u << ROLE_EXPORT;
 	for (size_t i = 0; i < sizeof(roles) / sizeof(*roles) && !t->is_signed; i++)
 		if (scope == roles[i].scope && !strcmp(name, roles[i].name))
-			return roles[i].role;
-	return ROLE_NONE;
+			return 1u << roles[i].role;
+	return 0;
 }
 
 bool cvl_trace_shows(const struct cvl_trace *trace, enum cvl_scope scope, const char *name,
 		     const struct cvl_type *type)
 {
-	return role_of(trace, scope, name, type) == ROLE_NONE;
+	return !roles_of(trace, scope, name, type);
 }
 
 static int shown_clock(const struct cvl_type *t)
@@ -245,10 +382,35 @@ static bool is_stamp(const char *name, const struct cvl_type *t, bool unmapped)
 {
 	if (t->kind != CVL_TYPE_INT && t->kind != CVL_TYPE_ENUM)
 		return false;
+	if (t->roles)
+		return t->roles >> ROLE_STAMP & 1;
 	return unmapped ? name && !strcmp(name, "timestamp") : shown_clock(t) >= 0;
 }
 
 static void compile_type(struct compiler *c, const char *name, const struct cvl_type *t);
+
+static void align_place(struct compiler *c, const struct cvl_type *t)
+{
+	const int mask = t->align >= 8 ? 7 : (int)t->align - 1;
+
+	if (t->align >= 8)
+		c->place.bit = 0;
+	else if (c->place.bit >= 0)
+		c->place.bit = (c->place.bit + mask) & ~mask & 7;
+}
+
+/* Two numbers that meet inside a byte are of one byte order. */
+static void check_order(struct compiler *c, const char *name, const struct cvl_type *t)
+{
+	align_place(c, t);
+	if (c->place.bit > 0 && c->place.order >= 0 && c->place.order != t->big_endian)
+		fail(c, CVL_E_MISMATCH, t,
+		     "the field before this one ends inside a byte and has another byte order:",
+		     name);
+	if (c->place.bit >= 0)
+		c->place.bit = (c->place.bit + (int)t->size) & 7;
+	c->place.order = t->big_endian;
+}
 
 static void compile_scalar(struct compiler *c, enum op_code code, const char *name,
 			   const struct cvl_type *t)
@@ -258,17 +420,24 @@ static void compile_scalar(struct compiler *c, enum op_code code, const char *na
 
 	if (!n || !op)
 		return;
+	if (c->trace->json && !t->variable)
+		check_order(c, name, t);
+	else
+		c->place = (struct place){ 0, -1 };
 	n->program = c->program;
 	n->op = c->program->n - 1;
 	op->bits = t->size;
-	if (code != OP_INT)
+	if (t->kind == CVL_TYPE_FLOAT)
 		return;
-	if (t->align >= 8 && (t->size == 8 || t->size == 16 || t->size == 32 || t->size == 64))
+	if (code == OP_INT && t->align >= 8 &&
+	    (t->size == 8 || t->size == 16 || t->size == 32 || t->size == 64))
 		op->bits8 = (uint8_t)(t->size / 8);
-	op->role = (uint8_t)role_of(c->trace, c->scope, name, t);
-	op->clocked =
-		(shown_clock(t) >= 0 && op->role != ROLE_PACKET_END && op->role != ROLE_BEGIN) ||
-		(c->scope == CVL_SCOPE_EVENT_HEADER && is_stamp(name, t, c->unmapped));
+	op->roles = (uint16_t)roles_of(c->trace, c->scope, name, t);
+	op->clocked = (shown_clock(t) >= 0 &&
+		       !(op->roles & (1u << ROLE_PACKET_END | 1u << ROLE_BEGIN))) ||
+		      (c->scope == CVL_SCOPE_EVENT_HEADER && is_stamp(name, t, c->unmapped));
+	if (c->scope == CVL_SCOPE_PACKET_CONTEXT && op->roles >> ROLE_STAMP & 1)
+		op->roles |= 1u << ROLE_BEGIN;
 }
 
 static void compile_struct(struct compiler *c, const char *name, const struct cvl_type *t)
@@ -276,6 +445,7 @@ static void compile_struct(struct compiler *c, const char *name, const struct cv
 	struct node *n = enter(c, name, t);
 
 	emit(c, OP_BEGIN, name, t);
+	align_place(c, t);
 	c->here = n;
 	for (uint32_t i = 0; i < t->n && !c->code; i++)
 		compile_type(c, t->member[i].name, t->member[i].type);
@@ -299,6 +469,7 @@ static void compile_array(struct compiler *c, const char *name, const struct cvl
 			op->count = t->length;
 			op->align_mask |= 7; /* characters are whole bytes */
 		}
+		c->place = (struct place){ 0, -1 };
 		return;
 	}
 	op = emit(c, seq ? OP_LOOP_SEQ : OP_LOOP, name, t);
@@ -306,14 +477,18 @@ static void compile_array(struct compiler *c, const char *name, const struct cvl
 		return;
 	op->from = from;
 	op->count = t->length;
-	if (c->scope == CVL_SCOPE_PACKET_HEADER && name && !strcmp(name, "uuid") && !seq &&
-	    t->length == 16 && t->elem->kind == CVL_TYPE_INT && t->elem->size == 8)
-		op->role = ROLE_UUID;
+	if (c->trace->json)
+		op->roles = (uint16_t)t->roles;
+	else if (c->scope == CVL_SCOPE_PACKET_HEADER && name && !strcmp(name, "uuid") && !seq &&
+		 t->length == 16 && t->elem->kind == CVL_TYPE_INT && t->elem->size == 8)
+		op->roles = 1u << ROLE_UUID;
 	loop = c->program->n - 1;
 	body = c->program->n;
 	n = enter(c, NULL, t);
 	c->here = n;
+	c->place = (struct place){ -1, -1 }; /* after another element, too */
 	compile_type(c, NULL, t->elem);
+	c->place = (struct place){ -1, -1 };
 	c->here = n ? n->up : NULL;
 	op = emit(c, OP_NEXT, NULL, t);
 	if (!op)
@@ -328,20 +503,85 @@ static bool option_takes(const char *option, const char *label)
 	return !strcmp(option, label) || !strcmp(cvl_plain_name(option), label);
 }
 
+/* The field of an optional one: by its name, without more around it. */
+static void compile_optional(struct compiler *c, const char *name, const struct cvl_type *t)
+{
+	const struct cvl_type *selector = NULL;
+	const uint16_t from = slot_of(c, t, true, NULL, &selector);
+	struct op *op = emit(c, OP_CHOOSE, name, t);
+	const uint32_t choose = c->program->n - 1;
+	const uint32_t n = t->n_ranges ? t->n_ranges : 1;
+	struct choice *choice = arena_alloc(&c->trace->arena, n * sizeof(*choice));
+	struct node *node = enter(c, name, t);
+
+	if (!op || !choice || !node) {
+		fail(c, CVL_E_NOMEM, t, "out of memory", NULL);
+		return;
+	}
+	if (selector->boolean == (t->n_ranges > 0)) {
+		fail(c, CVL_E_RANGE, t,
+		     "an optional field has ranges unless its selector is a boolean", NULL);
+		return;
+	}
+	op->from = from;
+	choice[0] = (struct choice){ 1, -1, choose + 1, 0 }; /* any but 0 */
+	for (uint32_t i = 0; i < t->n_ranges; i++)
+		choice[i] = (struct choice){ t->range[i].low, t->range[i].high, choose + 1, 0 };
+	c->here = node;
+	compile_type(c, name, t->elem);
+	c->here = node->up;
+	c->place = (struct place){ -1, -1 };
+	if (c->code)
+		return;
+	op = &c->program->op[choose];
+	op->choice = choice;
+	op->count = n;
+	op->bits8 = selector->is_signed;
+	op->target = c->program->n;
+}
+
+/* A variant of CTF 2, whose options tell their ranges. */
+static uint32_t choices_by_range(const struct cvl_type *t, uint32_t option, uint32_t target,
+				 struct choice *choice)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->n_ranges; i++)
+		if (t->range[i].option == option)
+			choice[n++] = (struct choice){ t->range[i].low, t->range[i].high, target,
+						       option };
+	return n;
+}
+
+static uint32_t choices_by_label(const struct cvl_type *t, const struct cvl_type *tag,
+				 uint32_t option, uint32_t target, struct choice *choice,
+				 uint32_t room)
+{
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < tag->n && n < room; k++)
+		if (option_takes(t->member[option].name, tag->label[k].name))
+			choice[n++] = (struct choice){ tag->label[k].low, tag->label[k].high,
+						       target, option };
+	return n;
+}
+
 static void compile_variant(struct compiler *c, const char *name, const struct cvl_type *t)
 {
 	const struct cvl_type *tag = NULL;
 	uint16_t from = slot_of(c, t, true, t->ref, &tag);
 	struct op *op = emit(c, OP_CHOOSE, name, t);
-	uint32_t choose = c->program->n - 1, n_choices = 0;
+	uint32_t choose = c->program->n - 1, n_choices = 0, room;
 	struct choice *choice;
+	struct place before;
 	uint32_t *jump;
 	struct node *n;
 
 	if (!op)
 		return;
 	op->from = from;
-	choice = arena_alloc(&c->trace->arena, (tag->n + 1) * sizeof(*choice));
+	room = t->location ? t->n_ranges : tag->n;
+	choice = arena_alloc(&c->trace->arena, (room + 1) * sizeof(*choice));
 	jump = arena_alloc(&c->trace->arena, t->n * sizeof(*jump));
 	if (!choice || !jump) {
 		fail(c, CVL_E_NOMEM, t, "out of memory", NULL);
@@ -349,23 +589,19 @@ static void compile_variant(struct compiler *c, const char *name, const struct c
 	}
 	n = enter(c, name, t);
 	c->here = n;
+	before = c->place;
 	for (uint32_t i = 0; i < t->n && !c->code; i++) {
-		for (uint32_t k = 0; k < tag->n; k++) {
-			if (!option_takes(t->member[i].name, tag->label[k].name) ||
-			    n_choices == tag->n)
-				continue;
-			choice[n_choices++] = (struct choice){
-				.low = tag->label[k].low,
-				.high = tag->label[k].high,
-				.target = c->program->n,
-				.option = i,
-			};
-		}
+		n_choices += t->location ?
+				     choices_by_range(t, i, c->program->n, choice + n_choices) :
+				     choices_by_label(t, tag, i, c->program->n, choice + n_choices,
+						      room - n_choices);
+		c->place = before;
 		compile_type(c, t->member[i].name, t->member[i].type);
 		jump[i] = c->program->n;
 		emit(c, OP_JUMP, NULL, NULL);
 	}
 	c->here = n ? n->up : NULL;
+	c->place = (struct place){ -1, -1 };
 	if (c->code)
 		return;
 	for (uint32_t i = 0; i < t->n; i++)
@@ -387,11 +623,21 @@ static void compile_type(struct compiler *c, const char *name, const struct cvl_
 	}
 	switch (t->kind) {
 	case CVL_TYPE_INT:
-	case CVL_TYPE_ENUM: compile_scalar(c, OP_INT, name, t); break;
-	case CVL_TYPE_FLOAT: compile_scalar(c, OP_FLOAT, name, t); break;
-	case CVL_TYPE_STRING: emit(c, OP_STRING, name, t); break;
+	case CVL_TYPE_ENUM:
+		compile_scalar(c,
+			       t->variable ? OP_VARINT :
+			       t->reversed ? OP_TURNED :
+					     OP_INT,
+			       name, t);
+		break;
+	case CVL_TYPE_FLOAT: compile_scalar(c, t->reversed ? OP_TURNED : OP_FLOAT, name, t); break;
+	case CVL_TYPE_STRING:
+		emit(c, OP_STRING, name, t);
+		c->place = (struct place){ 0, -1 };
+		break;
 	case CVL_TYPE_STRUCT: compile_struct(c, name, t); break;
 	case CVL_TYPE_VARIANT: compile_variant(c, name, t); break;
+	case CVL_TYPE_OPTIONAL: compile_optional(c, name, t); break;
 	case CVL_TYPE_ARRAY:
 	case CVL_TYPE_SEQUENCE: compile_array(c, name, t); break;
 	}
@@ -413,6 +659,7 @@ static void compile_scope(struct compiler *c, enum cvl_scope scope, const struct
 		c->root[scope] = root;
 		c->here = root;
 		emit(c, OP_BEGIN, NULL, t);
+		align_place(c, t);
 		for (uint32_t i = 0; i < t->n && !c->code; i++)
 			compile_type(c, t->member[i].name, t->member[i].type);
 		emit(c, OP_END, NULL, t);
@@ -436,8 +683,8 @@ static bool as_advance(const struct op *op, struct op *advance)
 	};
 	switch (op->code) {
 	case OP_INT:
-		if (op->slot != NO_SLOT || op->clocked ||
-		    (op->role != ROLE_NONE && op->role != ROLE_EXPORT))
+	case OP_TURNED:
+		if (op->slot != NO_SLOT || op->clocked || op->roles & ~(1u << ROLE_EXPORT))
 			return false;
 		advance->bits = op->bits;
 		return true;
@@ -516,6 +763,8 @@ static int reduce(struct cvl_trace *trace, const struct program *full, struct pr
 			leader[op->target] = true;
 		for (uint64_t k = 0; op->code == OP_CHOOSE && k < op->count; k++)
 			leader[op->choice[k].target] = true;
+		if (op->code == OP_CHOOSE && op->target)
+			leader[op->target] = true;
 	}
 	for (uint32_t i = 0; i < full->n; i++) {
 		const struct op *op = &full->op[i];
@@ -565,6 +814,7 @@ static int reduce(struct cvl_trace *trace, const struct program *full, struct pr
 			for (uint64_t k = 0; k < op->count; k++)
 				copy[k].target = index[copy[k].target];
 			op->choice = copy;
+			op->target = op->target ? index[op->target] : 0;
 		}
 	}
 	free(index);
@@ -578,7 +828,34 @@ static int reduce(struct cvl_trace *trace, const struct program *full, struct pr
  * The byte-aligned little-endian headers of lttng-tools and our own writer are recognised by their
  * shape, so that reading them needs no program.
  */
-static enum header_shape shape_of(const struct cvl_type *h)
+/* Whether option @i of variant @v is chosen by low to high of its tag @id, the member before it. */
+static bool option_is(const struct cvl_type *id, const struct cvl_type *v, uint32_t i, int64_t low,
+		      int64_t high)
+{
+	const struct cvl_location *l = v->location;
+
+	if (l)
+		return v->n_ranges == 2 && v->range[i].option == i && v->range[i].low == low &&
+		       v->range[i].high == high && l->n == 1 && !l->up &&
+		       (l->origin < 0 || l->origin == CVL_SCOPE_EVENT_HEADER) &&
+		       !strcmp(l->path[0], "id");
+	return id->kind == CVL_TYPE_ENUM && id->n == 2 && v->ref && !strcmp(v->ref, "id") &&
+	       !strcmp(id->label[i].name, v->member[i].name) && id->label[i].low == low &&
+	       id->label[i].high == high;
+}
+
+/* Whether field @t of a header is the unsigned little-endian id or timestamp that it must be. */
+static bool header_field(const struct cvl_type *t, bool json, bool is_id, unsigned size,
+			 unsigned align)
+{
+	const bool stamp = json ? t->roles == 1u << ROLE_STAMP : t->clock >= 0;
+	const bool id = json ? t->roles == 1u << ROLE_EVENT_ID : t->clock < 0;
+
+	return (is_id ? id : stamp) && !t->is_signed && !t->big_endian && !t->variable &&
+	       !t->reversed && t->size == size && t->align == align;
+}
+
+static enum header_shape shape_of(const struct cvl_type *h, bool json)
 {
 	const struct cvl_type *id, *v, *small, *large;
 	unsigned bits;
@@ -587,29 +864,26 @@ static enum header_shape shape_of(const struct cvl_type *h)
 		return HEADER_GENERAL;
 	id = h->member[0].type;
 	v = h->member[1].type;
-	if (strcmp(h->member[0].name, "id") || id->kind != CVL_TYPE_ENUM || id->is_signed ||
-	    id->n != 2 || v->kind != CVL_TYPE_VARIANT || v->n != 2 || !v->ref ||
-	    strcmp(v->ref, "id"))
+	if (strcmp(h->member[0].name, "id") || v->kind != CVL_TYPE_VARIANT || v->n != 2 ||
+	    (id->kind != CVL_TYPE_ENUM && id->kind != CVL_TYPE_INT) ||
+	    (id->size != 5 && id->size != 16) ||
+	    !header_field(id, json, true, id->size, id->size == 5 ? 1 : 8))
 		return HEADER_GENERAL;
 	bits = id->size;
-	if (!((bits == 5 && id->align == 1) || (bits == 16 && id->align == 8)) ||
-	    strcmp(id->label[0].name, v->member[0].name) ||
-	    strcmp(id->label[1].name, v->member[1].name) || id->label[0].low != 0 ||
-	    id->label[0].high != (1 << bits) - 2 || id->label[1].low != (1 << bits) - 1 ||
-	    id->label[1].high != (1 << bits) - 1)
+	if (!option_is(id, v, 0, 0, (1 << bits) - 2) ||
+	    !option_is(id, v, 1, (1 << bits) - 1, (1 << bits) - 1))
 		return HEADER_GENERAL;
 	small = v->member[0].type;
 	large = v->member[1].type;
 	if (small->kind != CVL_TYPE_STRUCT || small->n != 1 || large->kind != CVL_TYPE_STRUCT ||
-	    large->n != 2 || strcmp(large->member[0].name, "id"))
+	    large->n != 2 || (!json && strcmp(large->member[0].name, "id") != 0))
 		return HEADER_GENERAL;
 	for (int i = 0; i < 3; i++) {
 		const struct cvl_type *t = i ? large->member[i - 1].type : small->member[0].type;
-		unsigned size = i == 2 ? 64 : i == 1 ? 32 : 32 - (bits == 5 ? 5 : 0);
-		unsigned align = i == 0 && bits == 5 ? 1 : 8;
+		const unsigned size = i == 2 ? 64 : i == 1 ? 32 : 32 - (bits == 5 ? 5 : 0);
 
-		if (t->kind != CVL_TYPE_INT || t->is_signed || t->big_endian || t->size != size ||
-		    t->align != align || (i == 1) != (t->clock < 0))
+		if (t->kind != CVL_TYPE_INT ||
+		    !header_field(t, json, i == 1, size, i == 0 && bits == 5 ? 1 : 8))
 			return HEADER_GENERAL;
 	}
 	return bits == 5 ? HEADER_COMPACT : HEADER_LARGE;
@@ -675,6 +949,11 @@ static void find_clock(struct compiler *c, struct stream_class *s)
 	const struct cvl_type *stamp;
 	const char *name = "timestamp";
 
+	if (trace->json) {
+		c->unmapped = false;
+		s->stamp_bits = stamp_bits(s->event_header, false, 0);
+		return;
+	}
 	s->clock = clock_in(s->event_header, 0);
 	c->unmapped = s->clock < 0;
 	if (s->clock < 0)
@@ -821,14 +1100,17 @@ static int compile_all(struct cvl_trace *trace, struct cvl_error *err)
 		c.stream = s;
 		find_clock(&c, s);
 		compile_scope(&c, CVL_SCOPE_PACKET_CONTEXT, s->packet_context, &s->context);
+		c.place = (struct place){ -1, -1 }; /* after any event */
 		compile_scope(&c, CVL_SCOPE_EVENT_HEADER, s->event_header, &s->header);
-		s->shape = shape_of(s->event_header);
+		c.after_header = c.place;
+		s->shape = shape_of(s->event_header, trace->json);
 		for (uint32_t i = 0; i < s->n_events && !c.code; i++) {
 			struct event_class *e = s->event[i];
 
 			/*
 			 * its lengths may come from scopes of the event, so each event has a copy
 			 */
+			c.place = c.after_header;
 			compile_scope(&c, CVL_SCOPE_STREAM_CONTEXT, s->event_context,
 				      &e->full[CVL_SCOPE_STREAM_CONTEXT]);
 			compile_scope(&c, CVL_SCOPE_EVENT_CONTEXT,
@@ -850,7 +1132,7 @@ static bool only_skips(const struct event_class *e)
 {
 	for (int s = CVL_SCOPE_STREAM_CONTEXT; s < CVL_SCOPES; s++)
 		for (uint32_t i = 0; i < e->skip[s].n; i++)
-			if (e->skip[s].op[i].clocked || e->skip[s].op[i].role)
+			if (e->skip[s].op[i].clocked || e->skip[s].op[i].roles)
 				return false;
 	return true;
 }

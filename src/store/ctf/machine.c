@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/ctf/machine.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Zero-bit elements that a loop may have before the trace is rejected. */
@@ -53,19 +54,131 @@ static inline void tell(const struct cvl_visitor *visitor, const struct op *op,
 		visitor->value(visitor->ctx, op->name, value);
 }
 
-/* Use integer @v, signed or not, for the reader itself. */
-static __attribute__((noinline)) void use_int(struct machine *m, const struct op *op, uint64_t v)
+/* Use integer @v of @bits, signed or not, for the reader itself. */
+static __attribute__((noinline)) void use_int(struct machine *m, const struct op *op, uint64_t v,
+					      uint64_t bits)
 {
-	v = v << (64 - op->bits) >> (64 - op->bits);
+	v = v << (64 - bits) >> (64 - bits);
 	if (op->clocked)
-		machine_clock(m, v, (unsigned)op->bits);
-	if (!op->role)
-		return;
-	m->role[op->role] =
-		op->role == ROLE_PACKET_END && op->bits < 64 ? ahead(m, v, op->bits) : v;
-	m->has |= 1u << op->role;
-	if (op->role == ROLE_BEGIN)
-		machine_clock(m, v, (unsigned)op->bits);
+		machine_clock(m, v, (unsigned)bits);
+	for (unsigned left = op->roles; left; left &= left - 1) {
+		const unsigned role = (unsigned)__builtin_ctz(left);
+
+		m->role[role] = role == ROLE_PACKET_END && bits < 64 ? ahead(m, v, bits) : v;
+		m->has |= 1u << role;
+		if (role == ROLE_BEGIN)
+			machine_clock(m, v, (unsigned)bits);
+	}
+}
+
+/*
+ * LEB128: 7 bits a byte, the least first, the last without bit 7. Returns its bytes, up to 10 of which the
+ * last has what is left of 64 bits; 0: it is longer, or passes @end.
+ */
+static unsigned take_varint(const uint8_t *bytes, uint64_t pos, uint64_t end, bool is_signed,
+			    uint64_t *v)
+{
+	const uint8_t *p = bytes + pos / 8;
+	unsigned n = 0;
+
+	*v = 0;
+	do {
+		if (n == 10 || end - pos < 8 * ((uint64_t)n + 1))
+			return 0;
+		*v |= (uint64_t)(p[n] & 0x7f) << 7 * n;
+	} while (p[n++] & 0x80);
+	if (n == 10)
+		return (is_signed ? !p[9] || p[9] == 0x7f : p[9] == 1) ? n : 0;
+	if (is_signed && p[n - 1] & 0x40)
+		*v |= UINT64_MAX << 7 * n;
+	return n;
+}
+
+/* Bits of a field, the other way round. */
+static uint64_t turned(const uint8_t *bytes, uint64_t pos, const struct op *op)
+{
+	const unsigned bits = (unsigned)op->bits;
+	uint64_t v = machine_bits(bytes, pos, bits, op->type->big_endian), out = 0;
+
+	for (unsigned i = 0; i < bits; i++)
+		out |= (v >> i & 1) << (bits - 1 - i);
+	return op->type->is_signed ? (uint64_t)((int64_t)(out << (64 - bits)) >> (64 - bits)) : out;
+}
+
+/* ---- texts ---- */
+
+static unsigned unit_of(uint8_t encoding)
+{
+	return encoding == CVL_UTF8 ? 1 : encoding <= CVL_UTF16LE ? 2 : 4;
+}
+
+/* Bytes of the text at @s before its end, a zero unit; @n if it has none. */
+static size_t text_bytes(const uint8_t *s, size_t n, uint8_t encoding)
+{
+	const unsigned unit = unit_of(encoding);
+
+	if (unit == 1)
+		return strnlen((const char *)s, n);
+	for (size_t i = 0; i + unit <= n; i += unit)
+		if (!(s[i] | s[i + 1]) && (unit == 2 || !(s[i + 2] | s[i + 3])))
+			return i;
+	return n;
+}
+
+/* The character at @s, of which so many bytes are used; what is none is U+FFFD. */
+static uint32_t take_character(const uint8_t *s, size_t n, uint8_t encoding, size_t *used)
+{
+	const bool be = encoding == CVL_UTF16BE || encoding == CVL_UTF32BE;
+	uint32_t c, low;
+
+	if (unit_of(encoding) == 4) {
+		*used = n < 4 ? n : 4;
+		c = n < 4 ? 0xfffd :
+		    be ? (uint32_t)s[0] << 24 | (uint32_t)s[1] << 16 | (uint32_t)s[2] << 8 | s[3] :
+			 (uint32_t)s[3] << 24 | (uint32_t)s[2] << 16 | (uint32_t)s[1] << 8 | s[0];
+		return c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0xfffd : c;
+	}
+	*used = n < 2 ? n : 2;
+	if (n < 2)
+		return 0xfffd;
+	c = (uint32_t)(be ? s[0] << 8 | s[1] : s[1] << 8 | s[0]);
+	if (c < 0xd800 || c >= 0xe000)
+		return c;
+	low = n < 4 ? 0 : (uint32_t)(be ? s[2] << 8 | s[3] : s[3] << 8 | s[2]);
+	if (c >= 0xdc00 || low < 0xdc00 || low >= 0xe000)
+		return 0xfffd;
+	*used = 4;
+	return 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
+}
+
+static size_t put_character(char *to, uint32_t c)
+{
+	const size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+	static const uint8_t lead[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
+
+	for (size_t i = n; i-- > 1; c >>= 6)
+		to[i] = (char)(0x80 | (c & 63));
+	*to = (char)(lead[n] | c);
+	return n;
+}
+
+/* Tell a text of units of 2 or 4 bytes, as UTF-8 that is valid during the call. */
+static __attribute__((noinline)) int tell_wide(const struct cvl_visitor *visitor,
+					       const struct op *op, const uint8_t *s, size_t n)
+{
+	/* 2 bytes may become 3 */
+	char *text = malloc(n + n / 2 + 4);
+	struct cvl_value value = { .type = op->type, .s = { text, 0 } };
+
+	if (!text)
+		return CVL_E_NOMEM;
+	for (size_t i = 0, used; i < n; i += used)
+		value.s.len +=
+			put_character(text + value.s.len,
+				      take_character(s + i, n - i, op->type->encoding, &used));
+	visitor->value(visitor->ctx, op->name, &value);
+	free(text);
+	return 0;
 }
 
 struct loop {
@@ -102,12 +215,42 @@ run(struct machine *m, const struct program *program, const struct cvl_visitor *
 			if (!machine_int(m, op, pos, end, &v))
 				goto out;
 			pos += op->bits;
-			if (op->clocked | op->role)
-				use_int(m, op, v);
+			if (op->clocked | op->roles)
+				use_int(m, op, v, op->bits);
 			if (op->slot != NO_SLOT)
 				m->slot[op->slot] = v;
 			value.u = v;
-			if (!op->role) /* the reader's own fields are not fields of the record */
+			if (!op->roles) /* the reader's own fields are not fields of the record */
+				tell(visitor, op, &value);
+			break;
+		case OP_VARINT: {
+			const unsigned n = take_varint(m->bytes, pos, end, op->type->is_signed, &v);
+
+			if (!n)
+				goto out;
+			pos += 8 * (uint64_t)n;
+			if (op->clocked | op->roles)
+				use_int(m, op, v, n < 10 ? 7 * n : 64);
+			if (op->slot != NO_SLOT)
+				m->slot[op->slot] = v;
+			value.u = v;
+			if (!op->roles)
+				tell(visitor, op, &value);
+			break;
+		}
+		case OP_TURNED:
+			if (op->bits > end - pos)
+				goto out;
+			v = turned(m->bytes, pos, op);
+			pos += op->bits;
+			if (op->clocked | op->roles)
+				use_int(m, op, v, op->bits);
+			if (op->slot != NO_SLOT)
+				m->slot[op->slot] = v;
+			value.u = v;
+			if (op->type->kind == CVL_TYPE_FLOAT)
+				value.f = machine_float(v, (unsigned)op->bits);
+			if (!op->roles)
 				tell(visitor, op, &value);
 			break;
 		case OP_FLOAT:
@@ -120,16 +263,22 @@ run(struct machine *m, const struct program *program, const struct cvl_visitor *
 			tell(visitor, op, &value);
 			break;
 		case OP_STRING: {
-			const uint8_t *s = m->bytes + pos / 8, *nul;
-			size_t left = (size_t)((end - pos) / 8);
+			const uint8_t *s = m->bytes + pos / 8;
+			const size_t left = (size_t)((end - pos) / 8);
+			const unsigned unit = unit_of(op->type->encoding);
+			const size_t n = left ? text_bytes(s, left, op->type->encoding) : 0;
 
-			nul = left ? memchr(s, 0, left) : NULL;
-			if (!nul)
+			if (left - n < unit)
 				goto out;
+			pos += ((uint64_t)n + unit) * 8;
 			value.s.text = (const char *)s;
-			value.s.len = (size_t)(nul - s);
-			pos += (value.s.len + 1) * 8;
-			tell(visitor, op, &value);
+			value.s.len = n;
+			if (unit == 1) {
+				tell(visitor, op, &value);
+			} else if (visitor && tell_wide(visitor, op, s, n)) {
+				rc = CVL_E_NOMEM;
+				goto out;
+			}
 			break;
 		}
 		case OP_TEXT_SEQ:
@@ -138,9 +287,16 @@ run(struct machine *m, const struct program *program, const struct cvl_visitor *
 			if (count > UINT64_MAX / 8 || count * 8 > end - pos)
 				goto out;
 			value.s.text = (const char *)m->bytes + pos / 8;
-			value.s.len = strnlen(value.s.text, (size_t)count);
+			value.s.len =
+				text_bytes(m->bytes + pos / 8, (size_t)count, op->type->encoding);
+			if (op->type->encoding == CVL_UTF8) {
+				tell(visitor, op, &value);
+			} else if (visitor &&
+				   tell_wide(visitor, op, m->bytes + pos / 8, value.s.len)) {
+				rc = CVL_E_NOMEM;
+				goto out;
+			}
 			pos += count * 8;
-			tell(visitor, op, &value);
 			break;
 		case OP_SKIP_SEQ:
 			count = m->slot[op->from];
@@ -160,7 +316,7 @@ run(struct machine *m, const struct program *program, const struct cvl_visitor *
 		case OP_LOOP_SEQ:
 		case OP_LOOP:
 			count = op->code == OP_LOOP ? op->count : m->slot[op->from];
-			if (op->role == ROLE_UUID && end - pos >= 128) {
+			if (op->roles >> ROLE_UUID & 1 && end - pos >= 128) {
 				m->role[ROLE_UUID] = pos / 8;
 				m->has |= 1u << ROLE_UUID;
 			}
@@ -189,13 +345,15 @@ run(struct machine *m, const struct program *program, const struct cvl_visitor *
 		case OP_CHOOSE: {
 			const struct choice *c = choose(op, m->slot[op->from]);
 
-			if (!c) {
+			if (!c && !op->target) {
 				rc = CVL_E_RANGE;
 				goto out;
 			}
-			if (visitor)
+			if (visitor && op->target && visitor->optional)
+				visitor->optional(visitor->ctx, op->name, op->type, c);
+			if (visitor && !op->target)
 				visitor->begin(visitor->ctx, op->name, op->type, c->option);
-			op = program->op + c->target - 1;
+			op = program->op + (c ? c->target : op->target) - 1;
 			break;
 		}
 		case OP_JUMP: op = program->op + op->target - 1; break;

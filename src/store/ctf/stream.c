@@ -958,7 +958,9 @@ static int put_own(struct cvl_stream *s, const struct event_class *e, uint64_t t
 		   uint64_t payload)
 {
 	struct numbers f = { .v = { 0 } };
-	const struct cvl_visitor visitor = { take_number, ignore_begin, ignore_end, NULL, &f };
+	const struct cvl_visitor visitor = {
+		take_number, ignore_begin, ignore_end, NULL, &f, NULL
+	};
 	struct machine m = s->m;
 	uint64_t unknown = 0;
 	int rc;

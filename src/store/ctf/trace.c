@@ -4,6 +4,7 @@
 #include <coeval/array.h>
 
 #include <coeval/files.h>
+#include "store/ctf/tsdl_put.h"
 #include "store/ctf/wire.h"
 
 #include <dirent.h>
@@ -46,11 +47,11 @@ static int unpack_metadata(char *text, size_t *n, const char *path, struct cvl_e
 					path, in);
 		content = be ? be32toh(h.content_size) : le32toh(h.content_size);
 		packet = be ? be32toh(h.packet_size) : le32toh(h.packet_size);
-		if (h.major != 1 || h.minor != 8)
+		if ((h.major != 1 || h.minor != 8) && (h.major != 2 || h.minor))
 			return cvl_fail(
 				err, CVL_E_UNSUPPORTED,
 				in + offsetof(struct metadata_header, major),
-				"%s:%zu: metadata packet of CTF %u.%u; only CTF 1.8 can be read",
+				"%s:%zu: metadata packet of CTF %u.%u; CTF 1.8 and CTF 2 can be read",
 				path, in + offsetof(struct metadata_header, major), h.major,
 				h.minor);
 		if (h.compression || h.encryption)
@@ -89,10 +90,13 @@ static struct cvl_trace *new_trace(const char *path, const char *metadata_path)
 static int parse(struct cvl_trace *t, const char *text, size_t n, struct cvl_error *err)
 {
 	const char *tracer;
-	int rc = tsdl_parse(t, text, n, t->metadata_path, err);
+	const bool json = n && *text == CTF2_BEGIN;
+	int rc = (json ? ctf2_parse : tsdl_parse)(t, text, n, t->metadata_path, err);
 
 	if (rc)
 		return rc;
+	if (json)
+		return layout_compile(t, err);
 	tracer = cvl_trace_env(t, "tracer_name");
 	t->ours = tracer && !strcmp(tracer, WIRE_TRACER);
 	t->exported = tracer && !strcmp(tracer, CVL_EXPORT_TRACER);
@@ -274,6 +278,11 @@ uint64_t cvl_trace_env_number(const struct cvl_trace *t, const char *name)
 	const char *text = cvl_trace_env(t, name);
 
 	return text ? strtoull(text, NULL, 10) : 0;
+}
+
+bool trace_is_json(const struct cvl_trace *t)
+{
+	return t->json;
 }
 
 bool cvl_trace_ours(const struct cvl_trace *t)

@@ -10,7 +10,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct cvl_type *struct_only(struct tsdl_parser *p, const struct tsdl_attribute *a)
@@ -68,18 +67,19 @@ static void trace_attribute(struct tsdl_parser *p, struct block *b, const struct
 
 static void env_attribute(struct tsdl_parser *p, struct block *b, const struct tsdl_attribute *a)
 {
-	struct env_entry *e = tsdl_need_memory(p, sizeof(*e));
+	const char *value = a->text;
 	char number[24];
 
 	(void)b;
-	if (!e || a->kind == A_TYPE)
+	if (a->kind == A_TYPE)
 		return;
-	snprintf(number, sizeof(number), "%s%" PRIu64, a->negative ? "-" : "", a->num);
-	e->name = arena_text(&p->trace->arena, a->name, strlen(a->name));
-	e->value =
-		a->kind == A_TEXT ? a->text : arena_text(&p->trace->arena, number, strlen(number));
-	e->next = p->trace->env;
-	p->trace->env = e;
+	if (a->kind == A_INT) {
+		snprintf(number, sizeof(number), "%s%" PRIu64, a->negative ? "-" : "", a->num);
+		value = arena_text(&p->trace->arena, number, strlen(number));
+	}
+	if (!metadata_add_env(p->trace, arena_text(&p->trace->arena, a->name, strlen(a->name)),
+			      value))
+		tsdl_bad(p, CVL_E_NOMEM, a->offset, "out of memory");
 }
 
 static void clock_attribute(struct tsdl_parser *p, struct block *b, const struct tsdl_attribute *a)
@@ -142,21 +142,10 @@ static void event_attribute(struct tsdl_parser *p, struct block *b, const struct
 
 static struct stream_class *find_stream(struct tsdl_parser *p, uint64_t id)
 {
-	struct stream_class **at = &p->trace->streams;
-	unsigned n = 0;
+	struct stream_class *s = metadata_stream(p->trace, id);
 
-	for (; *at; at = &(*at)->next, n++)
-		if ((*at)->id == id)
-			return *at;
-	if (n >= CTF_STREAMS_MAX)
-		return tsdl_bad(p, CVL_E_LIMIT, p->tok.offset, "more than %d streams",
-				CTF_STREAMS_MAX);
-	*at = tsdl_need_memory(p, sizeof(**at));
-	if (*at) {
-		(*at)->id = id;
-		(*at)->clock = -1;
-	}
-	return *at;
+	return s ? s :
+		   tsdl_bad(p, CVL_E_LIMIT, p->tok.offset, "more than %d streams", CTF_STREAMS_MAX);
 }
 
 static void finish_trace(struct tsdl_parser *p, struct block *b, size_t offset)
@@ -188,62 +177,38 @@ static void finish_stream(struct tsdl_parser *p, struct block *b, size_t offset)
 
 static void finish_event(struct tsdl_parser *p, struct block *b, size_t offset)
 {
-	struct cvl_trace *trace = p->trace;
 	struct stream_class *s = find_stream(p, b->stream_id);
-	struct event_class *e = tsdl_need_memory(p, sizeof(*e));
+	struct event_class *e = s ? metadata_add_event(p->trace, s, b->id) : NULL;
 
-	if (!s || !e)
+	if (!s)
 		return;
-	if (!b->event.name)
-		b->event.name = "";
-	e->pub = b->event;
-	e->declared_at = offset;
-	e->pub.id = b->id;
-	e->pub.kind = CVL_EVENT;
-	e->stream = s;
-	e->index = trace->n_events;
-	if ((trace->n_events & (trace->n_events - 1)) == 0) { /* doubled when full */
-		struct event_class **grown = tsdl_need_memory(
-			p, (trace->n_events ? 2 * trace->n_events : 1) * sizeof(*grown));
-
-		if (!grown)
-			return;
-		if (trace->n_events)
-			memcpy(grown, trace->event, trace->n_events * sizeof(*grown));
-		trace->event = grown;
-	}
-	if (trace->n_events >= CTF_OPS_MAX) {
+	if (!e) {
 		tsdl_bad(p, CVL_E_LIMIT, offset, "more than %d event classes", CTF_OPS_MAX);
 		return;
 	}
-	trace->event[trace->n_events++] = e;
+	e->declared_at = offset;
+	if (b->event.name)
+		e->pub.name = b->event.name;
+	for (int scope = 0; scope < CVL_SCOPES; scope++)
+		e->pub.type[scope] = b->event.type[scope];
 }
 
 static void finish_clock(struct tsdl_parser *p, struct block *b, size_t offset)
 {
-	struct cvl_trace *trace = p->trace;
-	struct cvl_clock_class *grown = tsdl_need_memory(p, (trace->n_clocks + 1) * sizeof(*grown));
+	const struct cvl_trace *trace = p->trace;
 
-	if (!grown)
-		return;
 	if (!b->clock.name || !*b->clock.name) {
 		tsdl_bad(p, CVL_E_MISSING, offset, "clock without a name");
-		return;
-	}
-	if (trace->n_clocks >= 256) {
-		tsdl_bad(p, CVL_E_LIMIT, offset, "more than 256 clocks");
 		return;
 	}
 	for (uint32_t i = 0; i < trace->n_clocks; i++)
 		if (!strcmp(trace->clock[i].name, b->clock.name))
 			tsdl_bad(p, CVL_E_SYNTAX, offset, "clock '%s' is already declared",
 				 b->clock.name);
-	if (trace->n_clocks)
-		memcpy(grown, trace->clock, trace->n_clocks * sizeof(*grown));
 	if (!b->clock.rate_hz)
 		b->clock.rate_hz = 1000000000;
-	grown[trace->n_clocks++] = b->clock;
-	trace->clock = grown;
+	if (!p->code && !metadata_add_clock(p->trace, &b->clock))
+		tsdl_bad(p, CVL_E_LIMIT, offset, "more than %d clocks", CTF_CLOCKS_MAX);
 }
 
 static void finish_nothing(struct tsdl_parser *p, struct block *b, size_t offset)
@@ -351,42 +316,16 @@ static void resolve_types(struct tsdl_parser *p)
 			t->pub.big_endian = t->pub.elem->big_endian;
 }
 
-static int by_stream_and_id(const void *pa, const void *pb)
-{
-	const struct event_class *a = *(struct event_class *const *)pa,
-				 *b = *(struct event_class *const *)pb;
-
-	if (a->stream != b->stream)
-		return a->stream < b->stream ? -1 : 1;
-	if (a->pub.id != b->pub.id)
-		return a->pub.id < b->pub.id ? -1 : 1;
-	return a->index < b->index ? -1 : a->index > b->index;
-}
-
 static void resolve_events(struct tsdl_parser *p)
 {
-	struct cvl_trace *trace = p->trace;
-	struct event_class **sorted = tsdl_need_memory(p, (trace->n_events + 1) * sizeof(*sorted));
+	const struct event_class *twice;
 
-	if (!sorted)
-		return;
-	if (trace->n_events)
-		memcpy(sorted, trace->event, trace->n_events * sizeof(*sorted));
-	qsort(sorted, trace->n_events, sizeof(*sorted), by_stream_and_id);
-	for (uint32_t i = 0; i < trace->n_events; i++) {
-		struct event_class *e = sorted[i];
-
-		if (i && e->stream == sorted[i - 1]->stream && e->pub.id == sorted[i - 1]->pub.id)
-			tsdl_bad(p, CVL_E_SYNTAX, e->declared_at,
-				 "event id %" PRIu64 " is already declared in stream %" PRIu64,
-				 e->pub.id, e->stream->id);
-		if (!e->stream->n_events++)
-			e->stream->event = sorted + i;
-		e->pub.type[CVL_SCOPE_PACKET_HEADER] = trace->packet_header;
-		e->pub.type[CVL_SCOPE_PACKET_CONTEXT] = e->stream->packet_context;
-		e->pub.type[CVL_SCOPE_EVENT_HEADER] = e->stream->event_header;
-		e->pub.type[CVL_SCOPE_STREAM_CONTEXT] = e->stream->event_context;
-	}
+	if (!metadata_finish(p->trace, &twice))
+		tsdl_bad(p, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	else if (twice)
+		tsdl_bad(p, CVL_E_SYNTAX, twice->declared_at,
+			 "event id %" PRIu64 " is already declared in stream %" PRIu64,
+			 twice->pub.id, twice->stream->id);
 }
 
 int tsdl_parse(struct cvl_trace *trace, const char *text, size_t n, const char *name,

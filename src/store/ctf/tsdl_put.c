@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NAME_MAX 200 /* bytes of a name of CTF 2; what is longer is cut */
+
 static const struct tsdl_int uint32 = { 32, 8, "false", 0, NULL };
 
 /* A struct or variant whose members are being written: those before the @n-th are visible. */
@@ -200,11 +202,13 @@ bool tsdl_is_own(const struct tsdl_put *p, const struct cvl_type *t)
 /* The same, deciding it the first time. */
 static bool make_own(struct tsdl_put *p, const struct frame *in, const struct cvl_type *t)
 {
-	if ((t->kind != CVL_TYPE_SEQUENCE && t->kind != CVL_TYPE_VARIANT) || is_text(t))
+	if ((t->kind != CVL_TYPE_SEQUENCE && t->kind != CVL_TYPE_VARIANT &&
+	     t->kind != CVL_TYPE_OPTIONAL) ||
+	    is_text(t))
 		return false;
 	if (tsdl_is_own(p, t))
 		return true;
-	if (is_copied(p, in, t->ref))
+	if (!t->location && is_copied(p, in, t->ref))
 		return false;
 	if (cvl_room(&p->own, p->n_own, &p->room, sizeof(*p->own)))
 		p->no_memory = true;
@@ -257,16 +261,44 @@ static const char *free_name(enum cvl_scope scope, const char *name)
 	return name;
 }
 
+/*
+ * Member number @i as TSDL can call it. CTF 2 has names of any characters, which may be words of TSDL: all get the
+ * underscore that readers leave away, and its number if something in it had to be replaced.
+ */
+static const char *member_name(struct tsdl_put *p, const char *name, uint32_t i,
+			       char text[NAME_MAX])
+{
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+	const size_t n = strlen(name);
+
+	if (!p->trace || !trace_is_json(p->trace))
+		return name;
+	if (*name && strspn(name, letters) == n && n < NAME_MAX - 2) {
+		snprintf(text, NAME_MAX, "%s%s", *name == '_' ? "" : "_", name);
+		return text;
+	}
+	snprintf(text, NAME_MAX - 12, "_%s", name);
+	for (char *c = text; *c; c++)
+		if (!strchr(letters, *c))
+			*c = '_';
+	snprintf(text + strlen(text), 12, "_%u", i);
+	return text;
+}
+
 /* The members that a visitor is shown. */
 static void put_members(struct tsdl_put *p, const struct frame *up, enum cvl_scope scope,
 			const struct cvl_type *t)
 {
 	struct frame frame = { up, t, 0, scope };
+	char text[NAME_MAX];
 
 	for (; frame.n < t->n; frame.n++)
 		if (cvl_trace_shows(p->trace, scope, t->member[frame.n].name,
 				    t->member[frame.n].type))
-			put_member(p, &frame, free_name(scope, t->member[frame.n].name),
+			put_member(p, &frame,
+				   free_name(scope, member_name(p, t->member[frame.n].name, frame.n,
+								text)),
 				   t->member[frame.n].type);
 }
 
@@ -277,13 +309,15 @@ static void put_options(struct tsdl_put *p, const struct frame *up, const struct
 	fputc('{', p->f);
 	for (; frame.n < t->n; frame.n++) {
 		const struct cvl_member *m = &t->member[frame.n];
+		char text[NAME_MAX];
+		const char *name = member_name(p, m->name, frame.n, text);
 
 		if (make_own(p, &frame, m->type)) { /* more than one member: in a struct */
 			fputs(" struct {", p->f);
 			put_member(p, &frame, TSDL_OWN "value", m->type);
-			fprintf(p->f, " } %s;", m->name);
+			fprintf(p->f, " } %s;", name);
 		} else {
-			put_member(p, &frame, m->name, m->type);
+			put_member(p, &frame, name, m->type);
 		}
 	}
 	fputs(" }", p->f);
@@ -345,13 +379,37 @@ static void put_own_variant(struct tsdl_put *p, const struct frame *in, const ch
 	tsdl_put_int(p->f, &uint32);
 	fputs(" {", p->f);
 	for (uint32_t i = 0; i < t->n; i++) {
+		char text[NAME_MAX];
+
 		fputc(' ', p->f);
-		tsdl_put_text(p->f, t->member[i].name);
+		tsdl_put_text(p->f, member_name(p, t->member[i].name, i, text));
 		fprintf(p->f, " = %u,", i);
 	}
 	fprintf(p->f, " } " TSDL_OWN "tag_of_%s; variant <" TSDL_OWN "tag_of_%s> ", plain, plain);
 	put_options(p, in, t);
 	fprintf(p->f, " %s;", name);
+}
+
+/* A variant of nothing, and the field. */
+static void put_own_optional(struct tsdl_put *p, const struct frame *in, const char *name,
+			     const struct cvl_type *t)
+{
+	const char *plain = cvl_plain_name(name);
+
+	fputs(" enum : ", p->f);
+	tsdl_put_int(p->f, &uint32);
+	fprintf(p->f,
+		" { \"none\" = 0, \"there\" = 1 } " TSDL_OWN "tag_of_%s; variant <" TSDL_OWN
+		"tag_of_%s> { struct { } none;",
+		plain, plain);
+	if (make_own(p, in, t->elem)) {
+		fputs(" struct {", p->f);
+		put_member(p, in, TSDL_OWN "value", t->elem);
+		fputs(" } there;", p->f);
+	} else {
+		put_member(p, in, "there", t->elem);
+	}
+	fprintf(p->f, " } %s;", name);
 }
 
 static void put_own_sequence(struct tsdl_put *p, const struct frame *in, const char *name,
@@ -375,6 +433,8 @@ static void put_member(struct tsdl_put *p, const struct frame *in, const char *n
 	if (make_own(p, in, t)) {
 		if (t->kind == CVL_TYPE_VARIANT)
 			put_own_variant(p, in, name, t);
+		else if (t->kind == CVL_TYPE_OPTIONAL)
+			put_own_optional(p, in, name, t);
 		else
 			put_own_sequence(p, in, name, t);
 		return;

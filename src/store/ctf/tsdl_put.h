@@ -73,6 +73,9 @@ struct tsdl_put {
 	bool no_memory;
 };
 
+/** Whether the metadata is that of CTF 2. */
+bool trace_is_json(const struct cvl_trace *trace);
+
 /** The members of scope @scope of p->event, if it has any. */
 void tsdl_put_scope(struct tsdl_put *p, enum cvl_scope scope);
 
