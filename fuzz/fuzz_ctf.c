@@ -92,6 +92,53 @@ static const char *const metadata[] = {
 	"event.context := struct { u64 coeval_bound_ns; u8 coeval_length_of_x; u8 x[coeval_length_of_x]; }; };"
 	"event { name = gap; id = 5; stream_id = 0; fields := struct { u64 until; u64 lost; u8 why; }; };"
 	"event { name = gap; id = 6; stream_id = 0; fields := struct { u8 why; }; };",
+	/* CTF 2 */
+	"\x1e"
+	"{\"type\":\"preamble\",\"version\":2}"
+	"\x1e"
+	"{\"type\":\"clock-class\",\"id\":\"c\",\"frequency\":1000}"
+	"\x1e"
+	"{\"type\":\"data-stream-class\",\"default-clock-class-id\":\"c\",\"packet-context-fi"
+	"eld-class\":{\"type\":\"structure\",\"member-classes\":[{\"name\":\"b\",\"field-clas"
+	"s\":{\"type\":\"fixed-length-unsigned-integer\",\"length\":32,\"byte-order\":\"littl"
+	"e-endian\",\"alignment\":8,\"roles\":[\"default-clock-timestamp\"]}},{\"name\":\"n\""
+	",\"field-class\":{\"type\":\"fixed-length-unsigned-integer\",\"length\":16,\"byte-or"
+	"der\":\"little-endian\",\"alignment\":8,\"roles\":[\"packet-content-length\"]}}]},\""
+	"event-record-header-field-class\":{\"type\":\"structure\",\"member-classes\":[{\"nam"
+	"e\":\"id\",\"field-class\":{\"type\":\"fixed-length-unsigned-integer\",\"length\":8,"
+	"\"byte-order\":\"little-endian\",\"alignment\":8,\"roles\":[\"event-record-class-id"
+	"\"]}},{\"name\":\"t\",\"field-class\":{\"type\":\"variable-length-unsigned-integer\","
+	"\"roles\":[\"default-clock-timestamp\"]}}]}}"
+	"\x1e"
+	"{\"type\":\"event-record-class\",\"name\":\"n\",\"payload-field-class\":{\"type\":\""
+	"structure\",\"member-classes\":[{\"name\":\"a\",\"field-class\":{\"type\":\"fixed-le"
+	"ngth-signed-integer\",\"length\":11,\"byte-order\":\"big-endian\",\"bit-order\":\"fi"
+	"rst-to-last\",\"alignment\":8}},{\"name\":\"b\",\"field-class\":{\"type\":\"fixed-le"
+	"ngth-boolean\",\"length\":5,\"byte-order\":\"big-endian\"}},{\"name\":\"m\",\"field-"
+	"class\":{\"type\":\"fixed-length-bit-map\",\"length\":8,\"byte-order\":\"little-endi"
+	"an\",\"alignment\":8,\"flags\":{\"A\":[[0,2]],\"B\":[[3,3]]}}},{\"name\":\"v\",\"fie"
+	"ld-class\":{\"type\":\"variable-length-signed-integer\",\"mappings\":{\"L\":[[-5,5]]"
+	"}}},{\"name\":\"f\",\"field-class\":{\"type\":\"fixed-length-floating-point-number\""
+	",\"length\":32,\"byte-order\":\"big-endian\",\"alignment\":8,\"bit-order\":\"first-t"
+	"o-last\"}},{\"name\":\"w\",\"field-class\":{\"type\":\"null-terminated-string\",\"en"
+	"coding\":\"utf-16le\"}},{\"name\":\"x\",\"field-class\":{\"type\":\"static-length-st"
+	"ring\",\"encoding\":\"utf-32be\",\"length\":9}}]}}"
+	"\x1e"
+	"{\"type\":\"event-record-class\",\"id\":1,\"name\":\"o\",\"payload-field-class\":{\""
+	"type\":\"structure\",\"member-classes\":[{\"name\":\"k\",\"field-class\":{\"type\":"
+	"\"fixed-length-unsigned-integer\",\"length\":8,\"byte-order\":\"little-endian\",\"ali"
+	"gnment\":8}},{\"name\":\"o\",\"field-class\":{\"type\":\"optional\",\"field-class\":"
+	"{\"type\":\"structure\",\"member-classes\":[{\"name\":\"s\",\"field-class\":{\"type"
+	"\":\"dynamic-length-string\",\"encoding\":\"utf-16be\",\"length-field-location\":{\"p"
+	"ath\":[null,\"k\"]}}}]},\"selector-field-location\":{\"path\":[\"k\"]},\"selector-fi"
+	"eld-ranges\":[[1,9]]}},{\"name\":\"z\",\"field-class\":{\"type\":\"variant\",\"selec"
+	"tor-field-location\":{\"origin\":\"event-record-payload\",\"path\":[\"k\"]},\"option"
+	"s\":[{\"field-class\":{\"type\":\"dynamic-length-array\",\"element-field-class\":{\""
+	"type\":\"fixed-length-unsigned-integer\",\"length\":3,\"byte-order\":\"little-endian"
+	"\",\"alignment\":1},\"length-field-location\":{\"origin\":\"event-record-payload\","
+	"\"path\":[\"k\"]}},\"selector-field-ranges\":[[0,7]]},{\"name\":\"B\",\"field-class\""
+	":{\"type\":\"dynamic-length-blob\",\"length-field-location\":{\"origin\":\"event-rec"
+	"ord-payload\",\"path\":[\"k\"]}},\"selector-field-ranges\":[[8,255]]}]}}]}}",
 	/* what our own writer says of a store; assemble() makes packets of these two */
 	TYPES "trace { major = 1; minor = 8; byte_order = le; packet.header := struct {"
 	      "u32 magic; u8 uuid[16]; u32 stream_id; }; };"
@@ -145,7 +192,7 @@ static const char *const metadata[] = {
 };
 
 #define TRACES (sizeof(metadata) / sizeof(*metadata))
-#define FIRST_OF_OURS 6
+#define FIRST_OF_OURS 7
 #define PACKETS 8
 
 #define CLASSES 16

@@ -338,9 +338,7 @@ static void on_value(void *ctx, const char *name, const struct cvl_value *v)
 	(void)name;
 	switch (v->type->kind) {
 	case CVL_TYPE_INT:
-	case CVL_TYPE_ENUM:
-		put_uint(x, v->type->boolean ? v->u != 0 : v->u, v->type->size);
-		break;
+	case CVL_TYPE_ENUM: put_uint(x, v->type->boolean ? v->u != 0 : v->u, v->type->size); break;
 	case CVL_TYPE_FLOAT:
 		if (v->type->size == 32) {
 			narrow = (float)v->f;

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Metadata of CTF 2, and a stream by it: an error has the code that was returned, a text, and an offset
+ * inside the metadata; what is accepted can be read to its end.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <coeval/ctf.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+static void take_value(void *ctx, const char *name, const struct cvl_value *v)
+{
+	uint64_t *sum = ctx;
+
+	(void)name;
+	if (v->type->kind <= CVL_TYPE_ENUM)
+		*sum += v->u;
+	else
+		for (size_t i = 0; i < v->s.len; i++)
+			*sum += (uint8_t)v->s.text[i];
+}
+
+static void take_begin(void *ctx, const char *name, const struct cvl_type *type, uint64_t n)
+{
+	(void)ctx, (void)name, (void)type, (void)n;
+}
+
+static void take_end(void *ctx, const struct cvl_type *type)
+{
+	(void)ctx, (void)type;
+}
+
+static void take_optional(void *ctx, const char *name, const struct cvl_type *type, bool there)
+{
+	uint64_t *sum = ctx;
+
+	(void)name, (void)type;
+	*sum += there;
+}
+
+static void read_all(const struct cvl_trace *trace, const char *bytes, size_t n)
+{
+	uint64_t sum = 0;
+	const struct cvl_visitor visitor = { take_value, take_begin, take_end,
+					     NULL,       &sum,       take_optional };
+	struct cvl_stream *s;
+	struct cvl_batch b;
+	struct cvl_error err;
+
+	if (cvl_stream_memory(&s, trace, bytes, n, "stream", NULL, &err))
+		return;
+	while (cvl_stream_next(s, &b, &err) > 0)
+		for (size_t i = 0; i < b.n; i++)
+			if (cvl_stream_visit(s, &b, i, &visitor, &err))
+				abort(); /* it was whole when it was skipped */
+	cvl_stream_close(s);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	const uint8_t *stream = memchr(data, 0, n);
+	const size_t text = stream ? (size_t)(stream - data) : n;
+	char *metadata = malloc(text + 1);
+	struct cvl_error err = { 0 };
+	struct cvl_trace *trace;
+	int rc;
+
+	if (!metadata)
+		abort();
+	metadata[0] = 0x1e;
+	memcpy(metadata + 1, data, text);
+	rc = cvl_trace_parse(&trace, metadata, text + 1, "fuzz", &err);
+	if (rc && (rc != (int)err.code || !err.text[0] || trace ||
+		   (err.offset > text + 1 && err.offset != CVL_NO_OFFSET)))
+		abort();
+	if (!rc && stream)
+		read_all(trace, (const char *)stream + 1, n - text - 1);
+	cvl_trace_close(trace);
+	free(metadata);
+	return 0;
+}
