@@ -4,6 +4,7 @@
 
   compare_export.py TRACE...
 
+Each as CTF 1.8 and as CTF 2.
 Each trace, and its export, is shown by coeval as JSON and as text, where the groups of fields are the scopes, and by
 babeltrace2 if it is installed. Records must be the same, and so must the number of streams. What differs on purpose: ticks, and so
 until when a gap lasts in them; fields called coeval_...; the names of clocks. Exit status 1 when a trace differs.
@@ -118,6 +119,19 @@ def compare(path, scratch):
         wrong = differ(before, after) or differ(as_text(first), as_text(second))
     if wrong:
         return wrong, False
+    second_version, third = (os.path.join(scratch, name) for name in ('out2', 'third'))
+    for command in (('export', first, '--to', 'ctf', '--ctf-version', '2', '-o', second_version),
+                    ('import', '-o', third, second_version)):
+        _, status, said = run('coeval', *command)
+        if status not in (0, 3):
+            return f'CTF 2: coeval {command[0]}: exit status {status}: {said}', False
+    again, status, said = as_json(third)
+    if status or said:
+        return f'the export as CTF 2 is not read well: exit status {status}: {said}', False
+    again, text = as_json(second)[0], again
+    wrong = differ(again, text)
+    if wrong:
+        return 'CTF 2: ' + wrong, False
     if streams(path) != streams(out):
         return f'{streams(path)} and {streams(out)} streams', False
     text = f'{sum(before.values())} records'

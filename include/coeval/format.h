@@ -163,11 +163,12 @@ struct cvl_exporter {
 	/** Write all of @tl to @path (NULL or "-": standard output, if the format allows it). */
 	int (*write)(struct cvl_timeline *tl, const char *path, struct cvl_error *err);
 	/**
-	 * The same of table @table alone (coeval/table.h). CVL_E_UNKNOWN_ID: there is no such table.
-	 * NULL: the format does not consist of tables.
+	 * The same with @value for the first of @options: of "table", that table alone
+	 * (coeval/table.h); CVL_E_UNKNOWN_ID: there is no such table. Of "ctf-version": "1.8" or "2".
+	 * NULL: there are no options.
 	 */
-	int (*write_table)(struct cvl_timeline *tl, const char *table, const char *path,
-			   struct cvl_error *err);
+	int (*write_as)(struct cvl_timeline *tl, const char *value, const char *path,
+			struct cvl_error *err);
 };
 
 /** All of them, ended by NULL; and the one called @name, or NULL. */

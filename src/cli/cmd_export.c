@@ -8,14 +8,14 @@
 
 #include <string.h>
 
-static int write_to(const struct cvl_exporter *exporter, struct cvl_timeline *tl, const char *table,
+static int write_to(const struct cvl_exporter *exporter, struct cvl_timeline *tl, const char *value,
 		    const char *path, struct cvl_error *err)
 {
-	return table ? exporter->write_table(tl, table, path, err) : exporter->write(tl, path, err);
+	return value ? exporter->write_as(tl, value, path, err) : exporter->write(tl, path, err);
 }
 
 static int export_to(const struct cvl_exporter *exporter, struct cvl_timeline *tl,
-		     const char *table, const char *path, struct cvl_error *err)
+		     const char *value, const char *path, struct cvl_error *err)
 {
 	struct output output;
 	int rc;
@@ -25,7 +25,7 @@ static int export_to(const struct cvl_exporter *exporter, struct cvl_timeline *t
 	rc = output_begin(&output, path, !exporter->suffix[0], err);
 	if (rc)
 		return rc;
-	return output_end(&output, write_to(exporter, tl, table, output_path(&output), err), err);
+	return output_end(&output, write_to(exporter, tl, value, output_path(&output), err), err);
 }
 
 /* Most formats cannot express it. */
@@ -41,7 +41,7 @@ static void warn_of_ambiguous(const struct cvl_sync *sync)
 
 struct request {
 	struct cvl_timeline_opts opts;
-	const char *to, *output, *table;
+	const char *to, *output, *table, *version;
 	bool json;
 };
 
@@ -69,6 +69,7 @@ static const struct cli_option options[] = {
 	  "the file, or the directory of ctf and parquet (default: standard output)" },
 	{ "table", 0, "NAME", OPTION_TEXT, AT(table),
 	  "of arrow and parquet: this table alone (docs/tables.md)" },
+	{ "ctf-version", 0, "VERSION", OPTION_TEXT, AT(version), "of ctf: 1.8 (default) or 2" },
 	RANGE_OPTIONS(AT(opts)),
 	NOMINAL_OPTION(AT(opts.nominal)),
 	STRICT_OPTION(AT(opts.strict)),
@@ -125,6 +126,11 @@ static int tell(const struct request *r, struct cvl_timeline *tl, struct cvl_err
 	return rc;
 }
 
+static bool takes(const struct cvl_exporter *e, const char *option)
+{
+	return e->options && !strcmp(e->options->name, option);
+}
+
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct request r = { 0 };
@@ -140,8 +146,10 @@ static int run(int argc, char **argv, const struct verb *verb)
 		return rc;
 	if (r.json && strcmp(r.to, "null") != 0 && (!r.output || !strcmp(r.output, "-")))
 		return cli_usage(verb, "--json needs -o OUT: standard output has the JSON");
-	if (r.table && !cvl_exporter_find(r.to)->write_table)
+	if (r.table && !takes(cvl_exporter_find(r.to), "table"))
 		return cli_usage(verb, "--table: %s has no tables; arrow and parquet do", r.to);
+	if (r.version && !takes(cvl_exporter_find(r.to), "ctf-version"))
+		return cli_usage(verb, "--ctf-version: %s is not CTF", r.to);
 	problems_init(&problems);
 	progress_init(&progress, "exporting");
 	r.opts.report = &problems.report;
@@ -152,7 +160,8 @@ static int run(int argc, char **argv, const struct verb *verb)
 	rc = cvl_timeline_open(&tl, session, &r.opts, &err);
 	if (!rc) {
 		warn_of_ambiguous(cvl_timeline_sync(tl));
-		rc = export_to(cvl_exporter_find(r.to), tl, r.table, r.output, &err);
+		rc = export_to(cvl_exporter_find(r.to), tl, r.table ? r.table : r.version, r.output,
+			       &err);
 	}
 	if (!rc && r.json)
 		rc = tell(&r, tl, &err);

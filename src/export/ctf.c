@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The timeline as one CTF 1.8 trace, for babeltrace2 and Trace Compass: a stream for each stream of
+ * The timeline as one CTF trace, for babeltrace2 and Trace Compass: a stream for each stream of
  * the session, all on one clock class `timeline` in ns. Events keep their fields in their scopes,
  * widened to whole bytes (tsdl_put.h), and packets their context. Added fields are named
  * coeval_...: the bound of each time in the events' common context, the clock's name in that of
@@ -12,6 +12,7 @@
 #include <coeval/files.h>
 #include <coeval/out.h>
 #include "core/uuid.h"
+#include "store/ctf/ctf2_put.h"
 #include "store/ctf/tsdl_put.h"
 #include "store/ctf/wire.h"
 
@@ -73,6 +74,7 @@ struct exporter {
 	enum cvl_scope from, scope; /* scopes before the first of these are skipped */
 	unsigned unsure;            /* gaps that could not be placed */
 	bool unknown;               /* some levels of lines are unknown */
+	bool version_2;
 };
 
 /* ---- TSDL ---- */
@@ -227,30 +229,72 @@ static void put_metadata(struct exporter *x)
 		put_stream(x, i);
 }
 
+/* The metadata as text, from malloc(). */
+static int make_metadata(struct exporter *x, char **text, size_t *n, struct cvl_error *err)
+{
+	/* a first pass, discarded, finds which lengths and tags have to be added */
+	for (int pass = 0; pass < 2; pass++) {
+		if (pass)
+			free(*text);
+		x->types.f = open_memstream(text, n);
+		if (!x->types.f)
+			return cvl_no_memory(err);
+		put_metadata(x);
+		if (fclose(x->types.f) || x->types.no_memory) {
+			free(*text);
+			return cvl_no_memory(err);
+		}
+	}
+	return 0;
+}
+
+/* The same in CTF 2: streams are the same in both. */
+static int write_version_2(const char *path, const char *text, size_t n, struct cvl_error *err)
+{
+	struct cvl_trace *trace;
+	struct cvl_out *out;
+	int rc = cvl_trace_parse(&trace, text, n, path, err), closed;
+
+	if (rc)
+		return rc;
+	out = malloc(sizeof(*out));
+	rc = out ? cvl_out_open(out, path, err) : cvl_no_memory(err);
+	if (!rc) {
+		out->plain = false;
+		ctf2_put(out, trace);
+		closed = cvl_out_close(out, err);
+		rc = closed;
+	}
+	free(out);
+	cvl_trace_close(trace);
+	return rc;
+}
+
+static int write_text(const char *path, const char *text, size_t n, struct cvl_error *err)
+{
+	FILE *f = fopen(path, "we");
+	bool ok;
+
+	if (!f)
+		return cvl_fail_errno(err, "create", path);
+	ok = fwrite(text, 1, n, f) == n;
+	return fclose(f) || !ok ? cvl_fail_errno(err, "write", path) : 0;
+}
+
 static int write_metadata(struct exporter *x, const char *dir, struct cvl_error *err)
 {
-	char path[CVL_PATH_MAX];
-	bool ok;
-	FILE *f;
+	char path[CVL_PATH_MAX], *text;
+	size_t n;
+	int rc;
 
 	if (!cvl_path_join(path, dir, "metadata"))
 		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", dir);
-	/* a first pass, discarded, finds which lengths and tags have to be added */
-	x->types.f = fopen("/dev/null", "we");
-	if (!x->types.f)
-		return cvl_fail_errno(err, "open", "/dev/null");
-	put_metadata(x);
-	fclose(x->types.f);
-	if (x->types.no_memory)
-		return cvl_no_memory(err);
-	x->types.f = f = fopen(path, "we");
-	if (!f)
-		return cvl_fail_errno(err, "create", path);
-	put_metadata(x);
-	ok = !ferror(f);
-	if (fclose(f) || !ok)
-		return cvl_fail_errno(err, "write", path);
-	return 0;
+	rc = make_metadata(x, &text, &n, err);
+	if (rc)
+		return rc;
+	rc = (x->version_2 ? write_version_2 : write_text)(path, text, n, err);
+	free(text);
+	return rc;
 }
 
 /* ---- packets ---- */
@@ -740,9 +784,12 @@ static int write_all(struct exporter *x, struct cvl_error *err)
 	return rc;
 }
 
-static int export_ctf(struct cvl_timeline *tl, const char *path, struct cvl_error *err)
+static int write_trace(struct cvl_timeline *tl, bool version_2, const char *path,
+		       struct cvl_error *err)
 {
-	struct exporter x = { .tl = tl, .clocks = cvl_session_clocks(cvl_timeline_session(tl)) };
+	struct exporter x = { .tl = tl,
+			      .clocks = cvl_session_clocks(cvl_timeline_session(tl)),
+			      .version_2 = version_2 };
 	struct cvl_error told;
 	int rc;
 
@@ -774,9 +821,30 @@ static int export_ctf(struct cvl_timeline *tl, const char *path, struct cvl_erro
 	return rc;
 }
 
+static int export_ctf(struct cvl_timeline *tl, const char *path, struct cvl_error *err)
+{
+	return write_trace(tl, false, path, err);
+}
+
+static int export_version(struct cvl_timeline *tl, const char *version, const char *path,
+			  struct cvl_error *err)
+{
+	if (strcmp(version, "1.8") != 0 && strcmp(version, "2") != 0)
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+				"'%s' is no version of CTF that can be written: 1.8 or 2", version);
+	return write_trace(tl, !strcmp(version, "2"), path, err);
+}
+
+static const struct cvl_option options[] = {
+	{ "ctf-version", "VERSION", "1.8 (default), or 2, which babeltrace2 reads from 2.1 on" },
+	{ 0 },
+};
+
 const struct cvl_exporter cvl_export_ctf = {
 	.name = "ctf",
-	.what = "the merged timeline as one CTF 1.8 trace, for babeltrace2 and Trace Compass",
+	.what = "the merged timeline as one CTF trace, for babeltrace2 and Trace Compass",
+	.options = options,
 	.suffix = "",
 	.write = export_ctf,
+	.write_as = export_version,
 };

@@ -169,7 +169,7 @@ const struct cvl_exporter cvl_export_parquet = {
 	.options = parquet_options,
 	.suffix = "",
 	.write = parquet_tables,
-	.write_table = parquet_table,
+	.write_as = parquet_table,
 };
 
 /* ---- Arrow ---- */
@@ -229,5 +229,5 @@ const struct cvl_exporter cvl_export_arrow = {
 	.options = arrow_options,
 	.suffix = ".arrows",
 	.write = arrow_edges,
-	.write_table = arrow_table,
+	.write_as = arrow_table,
 };

@@ -229,6 +229,10 @@ struct cvl_packet {
 /** From now on read each record by itself, without what is faster for some: for tests. */
 void stream_read_plainly(struct cvl_stream *s);
 
+/** What the reader uses field @name of scope @scope for: bits 1 << enum op_role. */
+uint32_t layout_roles(const struct cvl_trace *trace, enum cvl_scope scope, const char *name,
+		      const struct cvl_type *t);
+
 /** Compile all layouts of a parsed trace into programs. */
 int layout_compile(struct cvl_trace *trace, struct cvl_error *err);
 

@@ -333,9 +333,8 @@ static struct node *enter(struct compiler *c, const char *name, const struct cvl
 	return n;
 }
 
-/* Bits 1 << enum op_role. */
-static uint32_t roles_of(const struct cvl_trace *trace, enum cvl_scope scope, const char *name,
-			 const struct cvl_type *t)
+uint32_t layout_roles(const struct cvl_trace *trace, enum cvl_scope scope, const char *name,
+		      const struct cvl_type *t)
 {
 	static const struct {
 		enum cvl_scope scope;
@@ -353,13 +352,15 @@ static uint32_t roles_of(const struct cvl_trace *trace, enum cvl_scope scope, co
 		{ CVL_SCOPE_EVENT_HEADER, "id", ROLE_EVENT_ID },
 	};
 
-	if (trace->json)
+	if (trace->json && !trace->exported)
 		return t->roles;
 	if (!name || (t->kind != CVL_TYPE_INT && t->kind != CVL_TYPE_ENUM))
 		return 0;
 	if (trace->exported &&
 	    !strncmp(cvl_plain_name(name), CVL_EXPORT_FIELD, strlen(CVL_EXPORT_FIELD)))
 		return 1u << ROLE_EXPORT;
+	if (trace->json)
+		return t->roles;
 	for (size_t i = 0; i < sizeof(roles) / sizeof(*roles) && !t->is_signed; i++)
 		if (scope == roles[i].scope && !strcmp(name, roles[i].name))
 			return 1u << roles[i].role;
@@ -369,7 +370,7 @@ static uint32_t roles_of(const struct cvl_trace *trace, enum cvl_scope scope, co
 bool cvl_trace_shows(const struct cvl_trace *trace, enum cvl_scope scope, const char *name,
 		     const struct cvl_type *type)
 {
-	return !roles_of(trace, scope, name, type);
+	return !layout_roles(trace, scope, name, type);
 }
 
 static int shown_clock(const struct cvl_type *t)
@@ -432,7 +433,7 @@ static void compile_scalar(struct compiler *c, enum op_code code, const char *na
 	if (code == OP_INT && t->align >= 8 &&
 	    (t->size == 8 || t->size == 16 || t->size == 32 || t->size == 64))
 		op->bits8 = (uint8_t)(t->size / 8);
-	op->roles = (uint16_t)roles_of(c->trace, c->scope, name, t);
+	op->roles = (uint16_t)layout_roles(c->trace, c->scope, name, t);
 	op->clocked = (shown_clock(t) >= 0 &&
 		       !(op->roles & (1u << ROLE_PACKET_END | 1u << ROLE_BEGIN))) ||
 		      (c->scope == CVL_SCOPE_EVENT_HEADER && is_stamp(name, t, c->unmapped));

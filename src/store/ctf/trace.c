@@ -95,10 +95,8 @@ static int parse(struct cvl_trace *t, const char *text, size_t n, struct cvl_err
 
 	if (rc)
 		return rc;
-	if (json)
-		return layout_compile(t, err);
 	tracer = cvl_trace_env(t, "tracer_name");
-	t->ours = tracer && !strcmp(tracer, WIRE_TRACER);
+	t->ours = tracer && !json && !strcmp(tracer, WIRE_TRACER);
 	t->exported = tracer && !strcmp(tracer, CVL_EXPORT_TRACER);
 	if (t->ours && cvl_trace_env_number(t, "tracer_major") > WIRE_VERSION)
 		return cvl_fail(
