@@ -112,6 +112,24 @@ static int decode_row(const struct bench *b, const struct traces *t)
 	return bench_compare(b, &row, RUNS, &our_command, &their_command);
 }
 
+/* One host's trace, with the metadata of either version. */
+static int version_row(const struct bench *b, const struct traces *t)
+{
+	struct bench_row row = { .name = "decode CTF 2: the same as CTF 1.8", .goal = 0.95 };
+	char twin[BENCH_PATH_MAX];
+	const char *const ours[] = { b->coeval, "export", twin, "--to", "null", NULL };
+	const char *const theirs[] = { b->coeval, "export", t->host[0], "--to", "null", NULL };
+	const struct bench_command our_command = { .argv = ours, .fresh = NULL },
+				   their_command = { .argv = theirs, .fresh = NULL };
+	int rc;
+
+	bench_path(b, twin, "twin");
+	rc = ctfgen_twin(b, twin, t->host[0]);
+	rc = rc ? rc : bench_compare(b, &row, RUNS, &our_command, &their_command);
+	bench_remove(twin);
+	return rc;
+}
+
 /* Also as JSON, which is compared with babeltrace2's text: it has no JSON. */
 static int show_row(const struct bench *b, const struct traces *t, bool json)
 {
@@ -206,6 +224,8 @@ static int trace_rows(const struct bench *b)
 
 	if (!rc)
 		rc = decode_row(b, &t);
+	if (!rc)
+		rc = version_row(b, &t);
 	if (!rc)
 		rc = show_row(b, &t, false);
 	if (!rc)

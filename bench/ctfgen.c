@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/random.h"
+#include "store/ctf/ctf2_put.h"
 
 #define PACKET_BYTES (256 * 1024)
 #define HEADER_BYTES (4 + 16 + 4 + 5 * 8 + 4)
@@ -294,4 +295,40 @@ int ctfgen_make(const struct bench *b, const char *path, unsigned host, uint64_t
 	for (unsigned cpu = 0; cpu < CTFGEN_CPUS && !rc; cpu++)
 		rc = make_stream(b, path, host, cpu, events / CTFGEN_CPUS);
 	return rc;
+}
+
+/* The metadata of @from in CTF 2 as file @to. */
+static int put_version_2(const struct bench *b, const char *from, const char *to)
+{
+	struct cvl_trace *trace;
+	struct cvl_error err;
+	struct cvl_out *out = malloc(sizeof(*out));
+	int rc = out ? cvl_trace_open(&trace, from, NULL, &err) : cvl_no_memory(&err);
+
+	if (!rc) {
+		rc = cvl_out_open(out, to, &err);
+		if (!rc) {
+			ctf2_put(out, trace);
+			rc = cvl_out_close(out, &err);
+		}
+		cvl_trace_close(trace);
+	}
+	free(out);
+	return rc ? bench_fail(b, rc, "%s", err.text) : 0;
+}
+
+int ctfgen_twin(const struct bench *b, const char *path, const char *from)
+{
+	char file[BENCH_PATH_MAX + 32], link_to[BENCH_PATH_MAX + 32];
+
+	if (mkdir(path, 0777))
+		return bench_fail(b, CVL_E_IO, "%s: %s", path, strerror(errno));
+	for (unsigned cpu = 0; cpu < CTFGEN_CPUS; cpu++) {
+		snprintf(link_to, sizeof(link_to), "%s/channel0_%u", from, cpu);
+		snprintf(file, sizeof(file), "%s/channel0_%u", path, cpu);
+		if (symlink(link_to, file))
+			return bench_fail(b, CVL_E_IO, "%s: %s", file, strerror(errno));
+	}
+	snprintf(file, sizeof(file), "%s/metadata", path);
+	return put_version_2(b, from, file);
 }

@@ -14,4 +14,7 @@
  */
 int ctfgen_make(const struct bench *b, const char *path, unsigned host, uint64_t events);
 
+/** The trace @from in CTF 2 as the new directory @path: the same streams with other metadata. */
+int ctfgen_twin(const struct bench *b, const char *path, const char *from);
+
 #endif
