@@ -345,7 +345,7 @@ const struct json_tree *json_tree_read(struct arena *tree, struct arena *texts, 
 
 const struct json_tree *json_tree_member(const struct json_tree *object, const char *key)
 {
-	for (const struct json_tree *m = object->first; m; m = m->next)
+	for (const struct json_tree *m = object->first; m && m->key; m = m->next)
 		if (!strcmp(m->key, key))
 			return m;
 	return NULL;

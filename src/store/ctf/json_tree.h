@@ -37,7 +37,7 @@ struct json_tree {
 const struct json_tree *json_tree_read(struct arena *tree, struct arena *texts, const char *text,
 				       size_t from, size_t to, struct cvl_error *err);
 
-/** The member called @key of an object, or NULL. */
+/** The member called @key of an object, or NULL; NULL, too, of what is no object. */
 const struct json_tree *json_tree_member(const struct json_tree *object, const char *key);
 
 /** Its kind for messages: "a string", "an integer". */
