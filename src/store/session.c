@@ -19,6 +19,7 @@
 
 #define LOCK_TRIES 200
 #define LOCK_TRY_US 10000
+#define SAME_START_NS 1000000
 
 struct cvl_session *session_new(const char *path)
 {
@@ -139,6 +140,15 @@ bool cvl_clock_matches(const struct cvl_clock *c, const char *pattern)
 	       !fnmatch(pattern, c->clock, 0);
 }
 
+static uint64_t apart(int64_t a, int64_t b)
+{
+	return a < b ? (uint64_t)b - (uint64_t)a : (uint64_t)a - (uint64_t)b;
+}
+
+/*
+ * The clock that has the UUID of clock @i, its rate, and its start, or -1. Tracers measure for each trace
+ * anew when a clock started, so that it differs a little.
+ */
 static int find_same(const struct cvl_session *s, size_t i)
 {
 	const struct session_entry *e = &s->clock[i];
@@ -146,7 +156,7 @@ static int find_same(const struct cvl_session *s, size_t i)
 	for (size_t k = 0; k < i && *e->uuid; k++)
 		if (!strcmp(s->clock[k].uuid, e->uuid) && s->clock[k].pub.epoch == e->pub.epoch &&
 		    s->clock[k].pub.rate_hz == e->pub.rate_hz &&
-		    s->clock[k].pub.start_unix_ns == e->pub.start_unix_ns)
+		    apart(s->clock[k].pub.start_unix_ns, e->pub.start_unix_ns) <= SAME_START_NS)
 			return (int)k;
 	return -1;
 }
@@ -472,8 +482,9 @@ static int64_t begins(const struct cvl_session *s, size_t i)
 struct cvl_map *cvl_session_nominal(const struct cvl_session *s, size_t i)
 {
 	const struct cvl_clock *c = &s->clock[i].pub;
+	const struct cvl_clock *first = c->same_as < 0 ? c : &s->clock[c->same_as].pub;
 	const bool claims = c->start_unix_ns && s->has_epoch;
-	const struct cvl_time at = { claims ? c->start_unix_ns - s->epoch : begins(s, i) };
+	const struct cvl_time at = { claims ? first->start_unix_ns - s->epoch : begins(s, i) };
 
 	return cvl_map_nominal(c->rate_hz, (struct cvl_tick){ claims ? 0 : c->base_tick }, at);
 }

@@ -71,6 +71,9 @@ END
 	done
 } | python3 compare.py
 
+echo "== two traces on one clock, whose start was measured twice: 40 ns apart"
+coeval import -o one "$traces"/ctf2-babeltrace/succeed/multi-domains/{kernel,ust} 2>&1
+coeval show one --node joraj-alpa 2>/dev/null | sed -n '273,274p' | cut -c1-60
 echo "== numbers of variable length"
 coeval show "$traces/ctf2-rc7-tracecompass/CTF2-vl-ints" 2>/dev/null | head -n 1
 echo "== where babeltrace2 aborts: no time where a packet begins; several classes without an id; packetized metadata; times as LEB128"
