@@ -111,6 +111,8 @@ struct cvl_clock_class {
 	uint64_t rate_hz;
 	int64_t offset_s;
 	uint64_t offset; /* ticks */
+	/* ticks by which a reading may be off, and by which the clock may be off its origin; 0: not stated */
+	uint64_t precision, accuracy;
 	/* the metadata declares no clock for its timestamps: 1 GHz is assumed */
 	bool implied;
 	/* of CTF 2: its values do not count from 1970, so that the offset says nothing of the time of day */

@@ -120,6 +120,24 @@ static void name_clock(const struct cvl_trace *trace, const char *node,
 		 vpid ? vpid : "", several ? "." : "", several ? class->name : "");
 }
 
+/* What @ticks of the clock class are in ns, at most INT64_MAX. */
+static int64_t in_ns(const struct cvl_clock_class *class, uint64_t ticks)
+{
+	const unsigned __int128 ns =
+		((unsigned __int128)ticks * 1000000000u + class->rate_hz - 1) / class->rate_hz;
+
+	return ns > INT64_MAX ? INT64_MAX : (int64_t)ns;
+}
+
+/* Ticks between which it cannot tell: of ours as it is stored, else what the clock class states. */
+static uint64_t resolution_of(const struct cvl_trace *trace, const struct cvl_clock_class *class)
+{
+	const uint64_t ticks = cvl_trace_ours(trace) ? cvl_trace_env_number(trace, "resolution") :
+						       class->precision;
+
+	return !ticks ? 1 : ticks > INT64_MAX ? INT64_MAX : ticks;
+}
+
 /* Add one clock for each clock class of @trace, which is stored at @place. */
 static int add_clocks(struct cvl_session *s, const struct cvl_trace *trace, const char *node,
 		      const char *place, const char *origin, const char *hash,
@@ -141,8 +159,9 @@ static int add_clocks(struct cvl_session *s, const struct cvl_trace *trace, cons
 			.trace = place,
 			.clock_class = class->name,
 			.rate_hz = rate_of(class, origin, opts),
-			.resolution = cvl_trace_env_number(trace, "resolution"),
+			.resolution = resolution_of(trace, class),
 			.start_unix_ns = session_claimed_start(class),
+			.start_bound_ns = class->no_epoch ? 0 : in_ns(class, class->accuracy),
 			.base_tick = first[i],
 			.format = "ctf",
 			.origin = origin,
@@ -150,8 +169,6 @@ static int add_clocks(struct cvl_session *s, const struct cvl_trace *trace, cons
 			.foreign = true,
 		};
 
-		if (!cvl_trace_ours(trace) || !c.resolution)
-			c.resolution = 1;
 		name_clock(trace, node, class, opts, wanted, sizeof(wanted));
 		session_unique_name(s, name, sizeof(name), wanted);
 		session_set_epoch(s, session_wall_clock(&c));

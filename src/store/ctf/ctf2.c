@@ -326,8 +326,8 @@ static void clock_class(struct ctf2 *p, const struct json_tree *j)
 		ctf2_bad(p, CVL_E_RANGE, got[2], "a frequency of 0");
 	c.no_epoch = !is_unix(p, got[6]) && !(got[13] && got[13]->truth);
 	take_offset(p, got[7] ? got[7] : got[12], &c);
-	ctf2_uint(p, got[9], 0, UINT64_MAX);
-	ctf2_uint(p, got[10], 0, UINT64_MAX);
+	c.precision = ctf2_uint(p, got[9], 0, UINT64_MAX);
+	c.accuracy = ctf2_uint(p, got[10], 0, UINT64_MAX);
 	if (p->code)
 		return;
 	p->clock_id[p->trace->n_clocks] = id->text;

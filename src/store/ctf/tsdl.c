@@ -96,6 +96,8 @@ static void clock_attribute(struct tsdl_parser *p, struct block *b, const struct
 		c->rate_hz = tsdl_attribute_uint(p, a, UINT64_MAX);
 		if (!c->rate_hz)
 			tsdl_bad(p, CVL_E_RANGE, a->offset, "clock with a frequency of 0");
+	} else if (tsdl_attribute_is(a, "precision")) {
+		c->precision = tsdl_attribute_uint(p, a, UINT64_MAX);
 	} else if (tsdl_attribute_is(a, "offset_s")) {
 		uint64_t s = a->num;
 
