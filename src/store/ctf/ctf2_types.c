@@ -256,81 +256,105 @@ static const struct cvl_type *as_enum(struct ctf2 *p, const struct json_tree *j,
 	return t;
 }
 
-enum {
-	IS_SIGNED = 1,
-	IS_ENUM = 2,
-	IS_BOOL = 4,
-	IS_BITS = 8,
-	IS_MAP = 16,
-	IS_FLOAT = 32,
-	VARIES = 64
-};
+enum { IS_SIGNED = 1, IS_ENUM = 2, IS_BOOL = 4, IS_BITS = 8, IS_FLOAT = 16 };
 
-static const struct cvl_type *number(struct ctf2 *p, const struct json_tree *j, unsigned what)
+/* What integers of both lengths may have; NULL: it has not. */
+static const struct cvl_type *integer(struct ctf2 *p, const struct json_tree *j, struct cvl_type *t,
+				      unsigned what, const struct json_tree *base,
+				      const struct json_tree *mappings,
+				      const struct json_tree *its_roles)
 {
-	static const struct ctf2_property fixed[] = {
-		{ "type", CTF2_TEXT, true },        { "length", CTF2_INT, true },
-		{ "byte-order", CTF2_TEXT, true },  { "bit-order", CTF2_TEXT, false },
-		{ "alignment", CTF2_INT, false },   { "preferred-display-base", CTF2_INT, false },
-		{ "mappings", CTF2_OBJECT, false }, { "roles", CTF2_ARRAY, false },
+	t->base = take_base(p, base, t->base);
+	t->roles = take_roles(p, its_roles);
+	if (what & IS_ENUM && !mappings)
+		return ctf2_bad(p, CVL_E_MISSING, j, "property 'mappings' is missing");
+	if (p->code)
+		return NULL;
+	return mappings && mappings->n ? as_enum(p, j, t, mappings) : t;
+}
+
+/* Length, byte order, bit order and alignment of @t are @got[1] to @got[4]. */
+static bool take_fixed(struct ctf2 *p, const struct json_tree *const *got, struct cvl_type *t)
+{
+	t->size = (uint32_t)ctf2_uint(p, got[1], 0, 64);
+	if (!t->size)
+		return ctf2_bad(p, CVL_E_RANGE, got[1], "only 1 to 64 bits can be read");
+	take_order(p, got[2], got[3], t);
+	t->align = alignment(p, got[4], 1);
+	return !p->code;
+}
+
+static const struct cvl_type *fixed_number(struct ctf2 *p, const struct json_tree *j, unsigned what)
+{
+	static const struct ctf2_property properties[] = {
+		{ "type", CTF2_TEXT, true },
+		{ "length", CTF2_INT, true },
+		{ "byte-order", CTF2_TEXT, true },
+		{ "bit-order", CTF2_TEXT, false },
+		{ "alignment", CTF2_INT, false },
+		/* of integers */
+		{ "preferred-display-base", CTF2_INT, false },
+		{ "mappings", CTF2_OBJECT, false },
+		/* of unsigned ones */
+		{ "roles", CTF2_ARRAY, false },
 	};
-	static const struct ctf2_property map[] = {
+	const size_t n = what & (IS_BITS | IS_BOOL | IS_FLOAT) ? 5 : what & IS_SIGNED ? 7 : 8;
+	struct cvl_type *t = new_type(p, j, what & IS_FLOAT ? CVL_TYPE_FLOAT : CVL_TYPE_INT, 1);
+	const struct json_tree *got[8] = { NULL };
+
+	if (!t || !ctf2_take(p, j, properties, n, got) || !take_fixed(p, got, t))
+		return NULL;
+	t->is_signed = what & IS_SIGNED;
+	t->boolean = what & IS_BOOL;
+	t->base = what & IS_BITS ? 16 : 10;
+	if (what & IS_FLOAT && t->size != 32 && t->size != 64)
+		return ctf2_bad(p, CVL_E_UNSUPPORTED, got[1],
+				"only 32 and 64-bit IEEE floats can be read");
+	return integer(p, j, t, what, got[5], got[6], got[7]);
+}
+
+static const struct cvl_type *variable_number(struct ctf2 *p, const struct json_tree *j,
+					      unsigned what)
+{
+	static const struct ctf2_property properties[] = {
+		{ "type", CTF2_TEXT, true },
+		{ "preferred-display-base", CTF2_INT, false },
+		{ "mappings", CTF2_OBJECT, false },
+		{ "roles", CTF2_ARRAY, false }, /* of unsigned ones */
+	};
+	struct cvl_type *t = new_type(p, j, CVL_TYPE_INT, 8);
+	const struct json_tree *got[4] = { NULL };
+
+	if (!t || !ctf2_take(p, j, properties, what & IS_SIGNED ? 3 : 4, got))
+		return NULL;
+	t->is_signed = what & IS_SIGNED;
+	t->variable = true;
+	t->size = 64;
+	return integer(p, j, t, what, got[1], got[2], got[3]);
+}
+
+static const struct cvl_type *bit_map(struct ctf2 *p, const struct json_tree *j, unsigned how)
+{
+	static const struct ctf2_property properties[] = {
 		{ "type", CTF2_TEXT, true },       { "length", CTF2_INT, true },
 		{ "byte-order", CTF2_TEXT, true }, { "bit-order", CTF2_TEXT, false },
 		{ "alignment", CTF2_INT, false },  { "flags", CTF2_OBJECT, true },
 	};
-	static const struct ctf2_property variable[] = {
-		{ "type", CTF2_TEXT, true },
-		{ "preferred-display-base", CTF2_INT, false },
-		{ "mappings", CTF2_OBJECT, false },
-		{ "roles", CTF2_ARRAY, false },
-	};
-	struct cvl_type *t = new_type(p, j, what & IS_FLOAT ? CVL_TYPE_FLOAT : CVL_TYPE_INT, 1);
-	const struct json_tree *got[8] = { NULL }, *v[4] = { NULL };
-	const size_t n = what & (IS_BITS | IS_BOOL | IS_FLOAT) ? 5 : what & IS_SIGNED ? 7 : 8;
+	struct cvl_type *t = new_type(p, j, CVL_TYPE_INT, 1);
+	const struct json_tree *got[6];
 
-	if (!t)
+	(void)how;
+	if (!t || !ctf2_take(p, j, properties, 6, got) || !take_fixed(p, got, t))
 		return NULL;
-	t->is_signed = what & IS_SIGNED;
-	t->boolean = what & IS_BOOL;
-	t->base = what & (IS_BITS | IS_MAP) ? 16 : 10;
-	if (what & VARIES) {
-		if (!ctf2_take(p, j, variable, 4 - !!(what & IS_SIGNED), v))
-			return NULL;
-		got[5] = v[1], got[6] = v[2], got[7] = v[3];
-		t->variable = true;
-		t->size = 64;
-		t->align = 8;
-	} else {
-		if (!ctf2_take(p, j, what & IS_MAP ? map : fixed, what & IS_MAP ? 6 : n, got))
-			return NULL;
-		t->size = (uint32_t)ctf2_uint(p, got[1], 0, 64);
-		if (!t->size)
-			return ctf2_bad(p, CVL_E_RANGE, got[1], "only 1 to 64 bits can be read");
-		if (what & IS_FLOAT && t->size != 32 && t->size != 64)
-			return ctf2_bad(p, CVL_E_UNSUPPORTED, got[1],
-					"only 32 and 64-bit IEEE floats can be read");
-		take_order(p, got[2], got[3], t);
-		t->align = alignment(p, got[4], 1);
-	}
-	if (what & IS_MAP) {
-		take_labels(p, got[5], t);
-		t->flags = true;
-		if (!t->n)
-			ctf2_bad(p, CVL_E_MISSING, got[5], "at least one flag is expected");
-		for (uint32_t i = 0; i < t->n && !p->code; i++)
-			if ((uint64_t)t->label[i].high >= t->size)
-				ctf2_bad(p, CVL_E_RANGE, got[5],
-					 "a flag of a bit that it does not have");
-		return p->code ? NULL : t;
-	}
-	t->base = take_base(p, got[5], t->base);
-	t->roles = take_roles(p, got[7]);
-	if (what & IS_ENUM && !got[6])
-		return ctf2_bad(p, CVL_E_MISSING, j, "property 'mappings' is missing");
-	if (p->code || !got[6] || !got[6]->n)
-		return p->code ? NULL : t;
-	return as_enum(p, j, t, got[6]);
+	t->flags = true;
+	t->base = 16;
+	take_labels(p, got[5], t);
+	if (!t->n)
+		ctf2_bad(p, CVL_E_MISSING, got[5], "at least one flag is expected");
+	for (uint32_t i = 0; i < t->n && !p->code; i++)
+		if ((uint64_t)t->label[i].high >= t->size)
+			ctf2_bad(p, CVL_E_RANGE, got[5], "a flag of a bit that it does not have");
+	return p->code ? NULL : t;
 }
 
 /* ---- texts and bytes ---- */
@@ -587,14 +611,14 @@ const struct cvl_type *ctf2_type(struct ctf2 *p, const struct json_tree *j)
 					       unsigned how);
 		unsigned how;
 	} classes[] = {
-		{ "fixed-length-bit-array", number, IS_BITS },
-		{ "fixed-length-bit-map", number, IS_MAP },
-		{ "fixed-length-boolean", number, IS_BOOL },
-		{ "fixed-length-unsigned-integer", number, 0 },
-		{ "fixed-length-signed-integer", number, IS_SIGNED },
-		{ "fixed-length-floating-point-number", number, IS_FLOAT },
-		{ "variable-length-unsigned-integer", number, VARIES },
-		{ "variable-length-signed-integer", number, VARIES | IS_SIGNED },
+		{ "fixed-length-bit-array", fixed_number, IS_BITS },
+		{ "fixed-length-bit-map", bit_map, 0 },
+		{ "fixed-length-boolean", fixed_number, IS_BOOL },
+		{ "fixed-length-unsigned-integer", fixed_number, 0 },
+		{ "fixed-length-signed-integer", fixed_number, IS_SIGNED },
+		{ "fixed-length-floating-point-number", fixed_number, IS_FLOAT },
+		{ "variable-length-unsigned-integer", variable_number, 0 },
+		{ "variable-length-signed-integer", variable_number, IS_SIGNED },
 		{ "null-terminated-string", text, TO_NUL },
 		{ "static-length-string", text, IN_PLACE },
 		{ "dynamic-length-string", text, BY_FIELD },
@@ -606,10 +630,10 @@ const struct cvl_type *ctf2_type(struct ctf2 *p, const struct json_tree *j)
 		{ "optional", optional, 0 },
 		{ "variant", variant, 0 },
 		/* of release candidates */
-		{ "fixed-length-unsigned-enumeration", number, IS_ENUM },
-		{ "fixed-length-signed-enumeration", number, IS_ENUM | IS_SIGNED },
-		{ "variable-length-unsigned-enumeration", number, IS_ENUM | VARIES },
-		{ "variable-length-signed-enumeration", number, IS_ENUM | VARIES | IS_SIGNED },
+		{ "fixed-length-unsigned-enumeration", fixed_number, IS_ENUM },
+		{ "fixed-length-signed-enumeration", fixed_number, IS_ENUM | IS_SIGNED },
+		{ "variable-length-unsigned-enumeration", variable_number, IS_ENUM },
+		{ "variable-length-signed-enumeration", variable_number, IS_ENUM | IS_SIGNED },
 	};
 	const struct json_tree *type;
 	const struct cvl_type *t = NULL;
