@@ -117,6 +117,8 @@ struct cvl_clock_class {
 	bool implied;
 	/* of CTF 2: its values do not count from 1970, so that the offset says nothing of the time of day */
 	bool no_epoch;
+	/* of CTF 2: timestamps of as many bytes as they need, which are taken to wrap by 7 bits a byte */
+	bool variable;
 };
 
 /** Where a field is in a record, outermost first. */

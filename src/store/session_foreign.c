@@ -90,6 +90,11 @@ static uint64_t rate_of(const struct cvl_clock_class *class, const char *path,
 			 "%s/metadata: no clock is declared for its timestamps: 1 GHz is assumed",
 			 path);
 		cvl_hint(&told, CVL_HINT_CLOCK_RATE, 0);
+	} else if (class->variable) {
+		cvl_fail(
+			&told, CVL_E_UNSUPPORTED, CVL_NO_OFFSET,
+			"%s/metadata: timestamps of variable length: taken to continue by 7 bits a byte",
+			path);
 	} else if (!class->implied && opts->clock_rate_hz) {
 		cvl_fail(
 			&told, CVL_E_UNSUPPORTED, CVL_NO_OFFSET,

@@ -77,7 +77,7 @@ coeval show one --node joraj-alpa 2>/dev/null | sed -n '273,274p' | cut -c1-60
 echo "== numbers of variable length"
 coeval show "$traces/ctf2-rc7-tracecompass/CTF2-vl-ints" 2>/dev/null | head -n 1
 echo "== where babeltrace2 aborts: no time where a packet begins; several classes without an id; packetized metadata; times as LEB128"
-for probe in c1 c4 d1 d2 d14 c5; do coeval show "$traces/probes/$probe" 2>&1; done
+for probe in c1 c4 d1 d2 d14 c5; do coeval show "$traces/probes/$probe" 2>&1 | sed "s:$traces/::"; done
 echo "== what is refused"
 for trace in "$traces"/ctf2-babeltrace/fail/* "$traces"/probes/{c7,c8,c11,c12,d7,d9,d12,d13}; do
 	coeval show "$trace" 2>&1 | grep -v "no timestamps" | sed "s:$traces/::"

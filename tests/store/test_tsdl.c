@@ -297,22 +297,50 @@ static void depth_is_limited(void **state)
 	}
 }
 
-static void exponential_structs_are_refused(void **state)
+/* Types that hold the one before twice, up to the last, with @before and @after around them. */
+__attribute__((format(printf, 2, 0))) static char *doubling(const char *before, const char *each,
+							    const char *after)
 {
 	char *text = NULL;
-	struct cvl_error err;
 	size_t size;
 	FILE *f = open_memstream(&text, &size);
 
-	(void)state;
 	assert_non_null(f);
-	fputs(TRACE U8 "struct s0 { u8 x; };", f);
+	fputs(before, f);
 	for (int i = 1; i < 50; i++)
-		fprintf(f, "struct s%d { struct s%d a; struct s%d b; };", i, i - 1, i - 1);
-	fputs("event { name = e; fields := struct s49; };", f);
+		fprintf(f, each, i, i - 1, i - 1);
+	fputs(after, f);
 	fclose(f);
-	assert_int_equal(parse_quietly(text, &err), CVL_E_LIMIT);
-	free(text);
+	return text;
+}
+
+static void exponential_structs_are_refused(void **state)
+{
+	static const char twice[] = "struct s%d { struct s%d a; struct s%d b; };";
+	static const char alias[] =
+		"\x1e{\"type\":\"field-class-alias\",\"name\":\"s%d\",\"field-class\":{\"type\":\"structure\","
+		"\"member-classes\":[{\"name\":\"a\",\"field-class\":\"s%d\"},{\"name\":\"b\",\"field-class\":\"s%d\"}]}}";
+	static const char first[] =
+		"\x1e{\"type\":\"preamble\",\"version\":2}\x1e{\"type\":\"field-class-alias\",\"name\":\"s0\","
+		"\"field-class\":{\"type\":\"structure\"}}";
+	char *const texts[] = {
+		doubling(TRACE U8 "struct s0 { u8 x; };", twice,
+			 "event { name = e; fields := struct s49; };"),
+		doubling(TRACE U8 "struct s0 { u8 x; };", twice,
+			 "stream { event.header := struct s49; };"),
+		doubling(TRACE U8 "struct s0 { u8 x; };", twice,
+			 "stream { packet.context := struct s49; };"),
+		doubling(
+			first, alias,
+			"\x1e{\"type\":\"data-stream-class\",\"event-record-header-field-class\":\"s49\"}"),
+	};
+	struct cvl_error err;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(texts); i++) {
+		assert_int_equal(parse_quietly(texts[i], &err), CVL_E_LIMIT);
+		free(texts[i]);
+	}
 }
 
 static void many_members_labels_and_streams_are_refused(void **state)

@@ -41,7 +41,8 @@ struct compiler {
 	struct place {
 		int bit, order;
 	} place, after_header;
-	uint32_t total; /* ops of all programs */
+	uint32_t total;     /* ops of all programs */
+	uint32_t looked_at; /* types, for clocks */
 	struct cvl_error *err;
 	int code;
 };
@@ -890,32 +891,47 @@ static enum header_shape shape_of(const struct cvl_type *h, bool json)
 	return bits == 5 ? HEADER_COMPACT : HEADER_LARGE;
 }
 
-static int clock_in(const struct cvl_type *t, unsigned depth)
+/* ---- clocks ---- */
+
+/* Whether to look at @t, too: types that hold others twice, and so on, may be too many. */
+static bool goes_on(struct compiler *c, const struct cvl_type *t, unsigned depth)
+{
+	if (c->code || !t || depth > CTF_DEPTH_MAX)
+		return false;
+	if (++c->looked_at <= CTF_OPS_TOTAL)
+		return true;
+	fail(c, CVL_E_LIMIT, t, "the layouts have too many fields", NULL);
+	return false;
+}
+
+static int clock_in(struct compiler *c, const struct cvl_type *t, unsigned depth)
 {
 	int clock = -1;
 
-	if (!t || depth > CTF_DEPTH_MAX)
+	if (!goes_on(c, t, depth))
 		return -1;
 	if (t->kind == CVL_TYPE_INT)
 		return t->clock;
 	if (t->elem)
-		return clock_in(t->elem, depth + 1);
+		return clock_in(c, t->elem, depth + 1);
 	for (uint32_t i = 0; i < t->n && t->member && clock < 0; i++)
-		clock = clock_in(t->member[i].type, depth + 1);
+		clock = clock_in(c, t->member[i].type, depth + 1);
 	return clock;
 }
 
 /* Numeric member @name of struct @t, at any depth. */
-static const struct cvl_type *member_named(const struct cvl_type *t, const char *name,
-					   unsigned depth)
+static const struct cvl_type *member_named(struct compiler *c, const struct cvl_type *t,
+					   const char *name, unsigned depth)
 {
 	const struct cvl_type *found = NULL;
 
-	for (uint32_t i = 0; t && t->member && depth < CTF_DEPTH_MAX && i < t->n && !found; i++) {
+	if (!goes_on(c, t, depth))
+		return NULL;
+	for (uint32_t i = 0; t->member && i < t->n && !found; i++) {
 		const struct cvl_type *m = t->member[i].type;
 
 		if (m->kind == CVL_TYPE_STRUCT || m->kind == CVL_TYPE_VARIANT)
-			found = member_named(m, name, depth + 1);
+			found = member_named(c, m, name, depth + 1);
 		else if (!strcmp(t->member[i].name, name) &&
 			 (m->kind == CVL_TYPE_INT || m->kind == CVL_TYPE_ENUM))
 			found = m;
@@ -923,17 +939,20 @@ static const struct cvl_type *member_named(const struct cvl_type *t, const char 
 	return found;
 }
 
-/* Bits of the widest timestamp in event header @t. */
-static unsigned stamp_bits(const struct cvl_type *t, bool unmapped, unsigned depth)
+/* Bits of the widest timestamp in event header @t; sets *@varies where one is of variable length. */
+static unsigned stamp_bits(struct compiler *c, const struct cvl_type *t, unsigned depth,
+			   bool *varies)
 {
 	unsigned bits = 0;
 
-	for (uint32_t i = 0; t && t->member && depth < CTF_DEPTH_MAX && i < t->n; i++) {
+	if (!goes_on(c, t, depth))
+		return 0;
+	for (uint32_t i = 0; t->member && i < t->n; i++) {
 		const struct cvl_type *m = t->member[i].type;
-		unsigned of = is_stamp(t->member[i].name, m, unmapped) ?
-				      m->size :
-				      stamp_bits(m, unmapped, depth + 1);
+		const bool stamp = is_stamp(t->member[i].name, m, c->unmapped);
+		const unsigned of = stamp ? m->size : stamp_bits(c, m, depth + 1, varies);
 
+		*varies = *varies || (stamp && m->variable);
 		bits = of > bits ? of : bits;
 	}
 	return bits;
@@ -944,27 +963,22 @@ static unsigned stamp_bits(const struct cvl_type *t, bool unmapped, unsigned dep
  * timestamps: the only clock declared, or, if none is declared, one of nanoseconds, as in
  * babeltrace2.
  */
-static void find_clock(struct compiler *c, struct stream_class *s)
+static void find_named_clock(struct compiler *c, struct stream_class *s)
 {
 	struct cvl_trace *trace = c->trace;
 	const struct cvl_type *stamp;
 	const char *name = "timestamp";
 
-	if (trace->json) {
-		c->unmapped = false;
-		s->stamp_bits = stamp_bits(s->event_header, false, 0);
-		return;
-	}
-	s->clock = clock_in(s->event_header, 0);
+	s->clock = clock_in(c, s->event_header, 0);
 	c->unmapped = s->clock < 0;
 	if (s->clock < 0)
-		s->clock = clock_in(s->packet_context, 0);
+		s->clock = clock_in(c, s->packet_context, 0);
 	if (s->clock < 0) {
-		stamp = member_named(s->event_header, name, 0);
+		stamp = member_named(c, s->event_header, name, 0);
 		if (!stamp)
-			stamp = member_named(s->packet_context, name = "timestamp_begin", 0);
+			stamp = member_named(c, s->packet_context, name = "timestamp_begin", 0);
 		if (!stamp)
-			stamp = member_named(s->packet_context, name = "timestamp_end", 0);
+			stamp = member_named(c, s->packet_context, name = "timestamp_end", 0);
 		if (!stamp)
 			return;
 		if (trace->n_clocks > 1) {
@@ -984,7 +998,20 @@ static void find_clock(struct compiler *c, struct stream_class *s)
 		}
 		s->clock = 0;
 	}
-	s->stamp_bits = stamp_bits(s->event_header, c->unmapped, 0);
+}
+
+/* Clock of stream @s, and its timestamps. CTF 2 states it. */
+static void find_clock(struct compiler *c, struct stream_class *s)
+{
+	bool varies = false;
+
+	c->unmapped = false;
+	if (!c->trace->json)
+		find_named_clock(c, s);
+	if (s->clock < 0)
+		return;
+	s->stamp_bits = stamp_bits(c, s->event_header, 0, &varies);
+	c->trace->clock[s->clock].variable = c->trace->clock[s->clock].variable || varies;
 }
 
 static enum cvl_kind kind_of(const struct event_class *e)
