@@ -16,6 +16,7 @@
 #include "../src/store/ctf/internal.h"
 #include "../src/store/ctf/wire.h"
 #include "../src/timeline/fields.h"
+#include "fuzz_visitor.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -206,36 +207,6 @@ static void fail_loudly(const struct cvl_error *err)
 	abort();
 }
 
-/* Touches all bytes that a value names. */
-static void take_value(void *ctx, const char *name, const struct cvl_value *v)
-{
-	uint64_t *sum = ctx;
-
-	(void)name;
-	if (v->type->kind <= CVL_TYPE_ENUM)
-		*sum += v->u;
-	else
-		for (size_t i = 0; i < v->s.len; i++)
-			*sum += (uint8_t)v->s.text[i];
-}
-
-static void take_begin(void *ctx, const char *name, const struct cvl_type *type, uint64_t n)
-{
-	int64_t *depth = (int64_t *)ctx + 1;
-
-	(void)name, (void)type, (void)n;
-	++*depth;
-}
-
-static void take_end(void *ctx, const struct cvl_type *type)
-{
-	int64_t *depth = (int64_t *)ctx + 1;
-
-	(void)type;
-	if (--*depth < 0)
-		abort();
-}
-
 /* The fields of event @i, twice: the first time the packet's context is not known. */
 static void write_both(struct cvl_stream *s, const struct cvl_batch *b, size_t i, size_t which)
 {
@@ -280,7 +251,7 @@ static void make_templates(size_t which)
 static void visit_all(struct cvl_stream *s, const struct cvl_batch *b, size_t which)
 {
 	uint64_t ctx[2] = { 0 };
-	const struct cvl_visitor visitor = { take_value, take_begin, take_end, NULL, ctx, NULL };
+	const struct cvl_visitor visitor = { fuzz_value, fuzz_begin, fuzz_end, NULL, ctx, NULL };
 	struct cvl_error err;
 
 	if (!b->n || b->n > CVL_BATCH_MAX)

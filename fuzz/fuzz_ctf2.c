@@ -8,29 +8,9 @@
 
 #include <coeval/ctf.h>
 
+#include "fuzz_visitor.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
-
-static void take_value(void *ctx, const char *name, const struct cvl_value *v)
-{
-	uint64_t *sum = ctx;
-
-	(void)name;
-	if (v->type->kind <= CVL_TYPE_ENUM)
-		*sum += v->u;
-	else
-		for (size_t i = 0; i < v->s.len; i++)
-			*sum += (uint8_t)v->s.text[i];
-}
-
-static void take_begin(void *ctx, const char *name, const struct cvl_type *type, uint64_t n)
-{
-	(void)ctx, (void)name, (void)type, (void)n;
-}
-
-static void take_end(void *ctx, const struct cvl_type *type)
-{
-	(void)ctx, (void)type;
-}
 
 static void take_optional(void *ctx, const char *name, const struct cvl_type *type, bool there)
 {
@@ -42,9 +22,9 @@ static void take_optional(void *ctx, const char *name, const struct cvl_type *ty
 
 static void read_all(const struct cvl_trace *trace, const char *bytes, size_t n)
 {
-	uint64_t sum = 0;
-	const struct cvl_visitor visitor = { take_value, take_begin, take_end,
-					     NULL,       &sum,       take_optional };
+	uint64_t ctx[2] = { 0 };
+	const struct cvl_visitor visitor = { fuzz_value, fuzz_begin, fuzz_end,
+					     NULL,       ctx,        take_optional };
 	struct cvl_stream *s;
 	struct cvl_batch b;
 	struct cvl_error err;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Shared by the files of the reader of CTF 2 metadata: ctf2.c, ctf2_types.c. */
+/** Shared by the files of CTF 2 metadata: ctf2.c and ctf2_types.c read it, ctf2_put.c writes it. */
 #ifndef STORE_CTF_CTF2_H
 #define STORE_CTF_CTF2_H
 
@@ -61,6 +61,9 @@ uint64_t ctf2_uint(struct ctf2 *p, const struct json_tree *at, uint64_t otherwis
 struct ctf2_alias **ctf2_alias(struct ctf2 *p, const char *name);
 
 /* ---- ctf2_types.c ---- */
+
+/** Scopes, as locations call them. */
+extern const char *const ctf2_origins[CVL_SCOPES];
 
 /** A field class, or the name of an alias. */
 const struct cvl_type *ctf2_type(struct ctf2 *p, const struct json_tree *j);

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "store/ctf/internal.h"
+#include "store/ctf/ctf2.h"
 
 /* A struct whose members are being written: those before the @n-th are visible. */
 struct frame {
@@ -55,15 +55,6 @@ static void put_name(struct cvl_out *o, const struct cvl_type *t, const char *na
 
 /* ---- references ---- */
 
-static const char *const origins[] = {
-	[CVL_SCOPE_PACKET_HEADER] = "packet-header",
-	[CVL_SCOPE_PACKET_CONTEXT] = "packet-context",
-	[CVL_SCOPE_EVENT_HEADER] = "event-record-header",
-	[CVL_SCOPE_STREAM_CONTEXT] = "event-record-common-context",
-	[CVL_SCOPE_EVENT_CONTEXT] = "event-record-specific-context",
-	[CVL_SCOPE_FIELDS] = "event-record-payload",
-};
-
 static const struct cvl_member *member_named(const struct cvl_type *t, uint32_t n, const char *path)
 {
 	const size_t len = strcspn(path, ".");
@@ -97,7 +88,7 @@ static void put_names(struct put *p, const struct cvl_type *t, const char *path,
 static void put_origin(struct put *p, int scope, const char *path)
 {
 	cvl_out_text(p->o, "\"origin\":");
-	put_text(p->o, origins[scope]);
+	put_text(p->o, ctf2_origins[scope]);
 	cvl_out_text(p->o, ",\"path\":[");
 	put_names(p, p->root[scope], path, false);
 	cvl_out_text(p->o, "]}");
@@ -176,6 +167,27 @@ static void put_bound(struct cvl_out *o, bool is_signed, int64_t v)
 		cvl_out_u64(o, (uint64_t)v);
 }
 
+/* The ranges of the labels of @t called @name, or of such an option of a variant. */
+static void put_ranges(struct put *p, const struct cvl_type *t, const char *name, bool option)
+{
+	const char *sep = "[";
+
+	for (uint32_t i = 0; t && i < t->n; i++) {
+		const struct cvl_label *l = &t->label[i];
+
+		if (strcmp(name, l->name) != 0 &&
+		    (!option || strcmp(cvl_plain_name(name), l->name) != 0))
+			continue;
+		cvl_out_printf(p->o, "%s[", sep);
+		put_bound(p->o, t->is_signed, l->low);
+		cvl_out_char(p->o, ',');
+		put_bound(p->o, t->is_signed, l->high);
+		cvl_out_char(p->o, ']');
+		sep = ",";
+	}
+	cvl_out_text(p->o, *sep == '[' ? "[]" : "]");
+}
+
 /* Labels of one name are one. */
 static void put_mappings(struct put *p, const struct cvl_type *t)
 {
@@ -183,7 +195,6 @@ static void put_mappings(struct put *p, const struct cvl_type *t)
 
 	cvl_out_text(p->o, ",\"mappings\":");
 	for (uint32_t i = 0; i < t->n; i++) {
-		const char *sep = "[";
 		uint32_t first = 0;
 
 		while (strcmp(t->label[first].name, t->label[i].name) != 0)
@@ -194,17 +205,7 @@ static void put_mappings(struct put *p, const struct cvl_type *t)
 		before = ",";
 		put_text(p->o, t->label[i].name);
 		cvl_out_char(p->o, ':');
-		for (uint32_t k = i; k < t->n; k++) {
-			if (strcmp(t->label[k].name, t->label[i].name) != 0)
-				continue;
-			cvl_out_printf(p->o, "%s[", sep);
-			put_bound(p->o, t->is_signed, t->label[k].low);
-			cvl_out_char(p->o, ',');
-			put_bound(p->o, t->is_signed, t->label[k].high);
-			cvl_out_char(p->o, ']');
-			sep = ",";
-		}
-		cvl_out_char(p->o, ']');
+		put_ranges(p, t, t->label[i].name, false);
 	}
 	cvl_out_text(p->o, *before == '{' ? "{}" : "}");
 }
@@ -286,23 +287,13 @@ static void put_variant(struct put *p, const struct frame *in, const struct cvl_
 
 	cvl_out_text(p->o, "{\"type\":\"variant\",\"options\":[");
 	for (uint32_t i = 0; i < t->n; i++) {
-		const char *name = t->member[i].name, *sep = "";
+		const char *name = t->member[i].name;
 
 		cvl_out_text(p->o, i ? ",{\"name\":" : "{\"name\":");
 		put_name(p->o, t, name);
-		cvl_out_text(p->o, ",\"selector-field-ranges\":[");
-		for (uint32_t k = 0; tag && k < tag->n; k++) {
-			if (strcmp(name, tag->label[k].name) != 0 &&
-			    strcmp(cvl_plain_name(name), tag->label[k].name) != 0)
-				continue;
-			cvl_out_printf(p->o, "%s[", sep);
-			put_bound(p->o, tag->is_signed, tag->label[k].low);
-			cvl_out_char(p->o, ',');
-			put_bound(p->o, tag->is_signed, tag->label[k].high);
-			cvl_out_char(p->o, ']');
-			sep = ",";
-		}
-		cvl_out_text(p->o, "],\"field-class\":");
+		cvl_out_text(p->o, ",\"selector-field-ranges\":");
+		put_ranges(p, tag, name, true);
+		cvl_out_text(p->o, ",\"field-class\":");
 		put_type(p, in, name, t->member[i].type);
 		cvl_out_char(p->o, '}');
 	}

@@ -7,6 +7,15 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof(*(array)))
 
+const char *const ctf2_origins[CVL_SCOPES] = {
+	[CVL_SCOPE_PACKET_HEADER] = "packet-header",
+	[CVL_SCOPE_PACKET_CONTEXT] = "packet-context",
+	[CVL_SCOPE_EVENT_HEADER] = "event-record-header",
+	[CVL_SCOPE_STREAM_CONTEXT] = "event-record-common-context",
+	[CVL_SCOPE_EVENT_CONTEXT] = "event-record-specific-context",
+	[CVL_SCOPE_FIELDS] = "event-record-payload",
+};
+
 static struct cvl_type *new_type(struct ctf2 *p, const struct json_tree *j, enum cvl_type_kind kind,
 				 uint32_t align)
 {
@@ -131,14 +140,6 @@ static const struct cvl_location *location(struct ctf2 *p, const struct json_tre
 {
 	static const struct ctf2_property properties[] = { { "origin", CTF2_TEXT, false },
 							   { "path", CTF2_ARRAY, true } };
-	static const char *const origins[] = {
-		[CVL_SCOPE_PACKET_HEADER] = "packet-header",
-		[CVL_SCOPE_PACKET_CONTEXT] = "packet-context",
-		[CVL_SCOPE_EVENT_HEADER] = "event-record-header",
-		[CVL_SCOPE_STREAM_CONTEXT] = "event-record-common-context",
-		[CVL_SCOPE_EVENT_CONTEXT] = "event-record-specific-context",
-		[CVL_SCOPE_FIELDS] = "event-record-payload",
-	};
 	struct cvl_location *l = ctf2_need_memory(p, sizeof(*l));
 	const struct json_tree *got[2], *item;
 	const char **path;
@@ -149,14 +150,14 @@ static const struct cvl_location *location(struct ctf2 *p, const struct json_tre
 	if (j->kind == TREE_ARRAY) { /* of a release candidate: the origin comes first */
 		item = j->first;
 		if (item && item->kind == TREE_TEXT)
-			l->origin = choice(p, item, origins, LENGTH(origins));
+			l->origin = choice(p, item, ctf2_origins, CVL_SCOPES);
 		item = item ? item->next : NULL;
 		path = ctf2_need_memory(p, (j->n + 1) * sizeof(*path));
 	} else {
 		if (!ctf2_take(p, j, properties, 2, got))
 			return NULL;
 		if (got[0])
-			l->origin = choice(p, got[0], origins, LENGTH(origins));
+			l->origin = choice(p, got[0], ctf2_origins, CVL_SCOPES);
 		item = got[1]->first;
 		path = ctf2_need_memory(p, (got[1]->n + 1) * sizeof(*path));
 	}
