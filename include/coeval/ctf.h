@@ -55,6 +55,7 @@ struct cvl_label {
 struct cvl_range {
 	int64_t low, high; /* bit patterns of uint64 when the selector is unsigned */
 	uint32_t option;
+	bool is_signed; /* negative numbers are in it */
 };
 
 /** Where the field is that a length or selector of CTF 2 refers to. */

@@ -137,14 +137,16 @@ static void put_label_json(struct cvl_out *o, const char *name, unsigned before)
 static unsigned each_flag(struct cvl_out *o, const struct cvl_type *t, uint64_t v,
 			  void (*put)(struct cvl_out *, const char *, unsigned))
 {
+	const char *last = NULL; /* of several ranges of one flag one is enough */
 	unsigned n = 0;
 
 	for (uint32_t i = 0; i < t->n; i++) {
 		const struct cvl_label *l = &t->label[i];
 
-		if (v >> l->low << l->low & UINT64_MAX >> (63 - l->high) &&
-		    !(n && i && !strcmp(l->name, l[-1].name)))
-			put(o, l->name, n++);
+		if (!(v >> l->low << l->low & UINT64_MAX >> (63 - l->high)) || l->name == last)
+			continue;
+		put(o, l->name, n++);
+		last = l->name;
 	}
 	return n;
 }

@@ -76,7 +76,7 @@ whole() {
 
 # said FILE: each thing that was said once, without what differs from run to run
 said() {
-	sed -E 's/: [^:]*: No space/: ...: No space/; s/node n.: [^:]*\/stream: .*No space/node: ...: No space/; s/[0-9]+ packets/... packets/; s/[0-9]+ messages/... messages/; s/[0-9,]+ bytes/... bytes/; s/[0-9.]+ s, [0-9,]+ records/... s, ... records/' $1 |
+	sed -E 's/: [^:]*: No space/: ...: No space/; s/node n.: [^:]*\/stream: .*No space/node: ...: No space/; s/[0-9]+ packets/... packets/; s/^all: [0-9]+ nodes?, [0-9]+ clocks?/all: ... nodes, ... clocks/; s/[0-9]+ messages/... messages/; s/[0-9,]+ bytes/... bytes/; s/[0-9.]+ s, [0-9,]+ records/... s, ... records/' $1 |
 		sed -E 's/(cannot take clock [^:]*|is not stored): .*(No space|no room).*/\1: no room/' | sort -u
 }
 

@@ -243,9 +243,9 @@ static void trace_class(struct ctf2 *p, const struct json_tree *j)
 		return;
 	if (got[4])
 		environment(p, got[4]);
-	p->trace->packet_header = ctf2_scope(p, got[5], CVL_SCOPE_PACKET_HEADER, false);
 	if (got[6])
 		p->trace->has_uuid = take_uuid(p, got[6], p->trace->uuid);
+	p->trace->packet_header = ctf2_scope(p, got[5], CVL_SCOPE_PACKET_HEADER, false);
 }
 
 /* Whether its offset is one from 1970; unless said so it is unknown. */
@@ -328,17 +328,19 @@ static void clock_class(struct ctf2 *p, const struct json_tree *j)
 	take_offset(p, got[7] ? got[7] : got[12], &c);
 	c.precision = ctf2_uint(p, got[9], 0, UINT64_MAX);
 	c.accuracy = ctf2_uint(p, got[10], 0, UINT64_MAX);
+	if (p->trace->n_clocks == CTF_CLOCKS_MAX)
+		ctf2_bad(p, CVL_E_LIMIT, j, "more than %d clocks", CTF_CLOCKS_MAX);
 	if (p->code)
 		return;
 	p->clock_id[p->trace->n_clocks] = id->text;
 	if (!metadata_add_clock(p->trace, &c))
-		ctf2_bad(p, CVL_E_LIMIT, j, "more than %d clocks", CTF_CLOCKS_MAX);
+		p->code = cvl_no_memory(p->err);
 }
 
-static int find_clock(struct ctf2 *p, const struct json_tree *id)
+static int find_clock(struct ctf2 *p, const struct json_tree *id, bool by_name)
 {
 	for (uint32_t i = 0; i < p->trace->n_clocks; i++)
-		if (!strcmp(p->clock_id[i], id->text) || !strcmp(p->trace->clock[i].name, id->text))
+		if (!strcmp(by_name ? p->trace->clock[i].name : p->clock_id[i], id->text))
 			return (int)i;
 	ctf2_bad(p, CVL_E_UNKNOWN_ID, id, "no clock class is called '%s' before this", id->text);
 	return -1;
@@ -376,7 +378,7 @@ static void stream_class(struct ctf2 *p, const struct json_tree *j)
 	}
 	s->declared = true;
 	clock = got[2] ? got[2] : got[9];
-	s->clock = clock ? find_clock(p, clock) : -1;
+	s->clock = clock ? find_clock(p, clock, !got[2]) : -1;
 	s->packet_context = ctf2_scope(p, got[3], CVL_SCOPE_PACKET_CONTEXT, clock);
 	s->event_header = ctf2_scope(p, got[4], CVL_SCOPE_EVENT_HEADER, clock);
 	s->event_context = ctf2_scope(p, got[5], CVL_SCOPE_STREAM_CONTEXT, false);

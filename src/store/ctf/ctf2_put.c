@@ -94,17 +94,18 @@ static void put_origin(struct put *p, int scope, const char *path)
 	cvl_out_text(p->o, "]}");
 }
 
+static const char *const absolute[] = {
+	[CVL_SCOPE_PACKET_HEADER] = "trace.packet.header.",
+	[CVL_SCOPE_PACKET_CONTEXT] = "stream.packet.context.",
+	[CVL_SCOPE_EVENT_HEADER] = "stream.event.header.",
+	[CVL_SCOPE_STREAM_CONTEXT] = "stream.event.context.",
+	[CVL_SCOPE_EVENT_CONTEXT] = "event.context.",
+	[CVL_SCOPE_FIELDS] = "event.fields.",
+};
+
 /* The field that @path of TSDL means, seen from @in. */
 static void put_location(struct put *p, const struct frame *in, const char *key, const char *path)
 {
-	static const char *const absolute[] = {
-		[CVL_SCOPE_PACKET_HEADER] = "trace.packet.header.",
-		[CVL_SCOPE_PACKET_CONTEXT] = "stream.packet.context.",
-		[CVL_SCOPE_EVENT_HEADER] = "stream.event.header.",
-		[CVL_SCOPE_STREAM_CONTEXT] = "stream.event.context.",
-		[CVL_SCOPE_EVENT_CONTEXT] = "event.context.",
-		[CVL_SCOPE_FIELDS] = "event.fields.",
-	};
 	unsigned up = 0;
 
 	cvl_out_printf(p->o, ",\"%s\":{", key);
@@ -255,41 +256,61 @@ static void put_struct(struct put *p, const struct frame *up, const struct cvl_t
 	cvl_out_char(p->o, '}');
 }
 
+/* The struct that @path begins in, seen from @in, and the rest of the path; NULL: there is none. */
+static const struct cvl_type *path_root(const struct put *p, const struct frame *in,
+					const char **path)
+{
+	for (int s = 0; s < CVL_SCOPES; s++)
+		if (!strncmp(*path, absolute[s], strlen(absolute[s]))) {
+			*path += strlen(absolute[s]);
+			return p->root[s];
+		}
+	for (; in; in = in->up)
+		if (member_named(in->type, in->n, *path))
+			return in->type;
+	for (int s = (int)p->scope - 1; s >= 0; s--)
+		if (p->root[s] && member_named(p->root[s], p->root[s]->n, *path))
+			return p->root[s];
+	return NULL;
+}
+
 /* The enumeration that a variant's tag is, or NULL. */
 static const struct cvl_type *tag_of(const struct put *p, const struct frame *in, const char *path)
 {
-	const struct cvl_type *t = NULL;
-	const char *last = strrchr(path, '.');
+	const struct cvl_type *t = path_root(p, in, &path);
 
-	for (; in && !t; in = in->up)
-		if (member_named(in->type, in->n, path))
-			t = in->type;
-	for (int s = (int)p->scope; s >= 0 && !t; s--)
-		if (p->root[s] && (last || member_named(p->root[s], p->root[s]->n, path)))
-			t = p->root[s];
-	for (const char *at = t && member_named(t, t->n, path) ? path :
-			      last                             ? last + 1 :
-								 path;
-	     t;) {
-		const struct cvl_member *m = t->member ? member_named(t, t->n, at) : NULL;
+	while (t && *path) {
+		const struct cvl_member *m = t->member ? member_named(t, t->n, path) : NULL;
 
 		t = m ? m->type : NULL;
-		at += strcspn(at, ".");
-		if (!*at++)
-			break;
+		path += strcspn(path, ".");
+		path += *path == '.';
 	}
 	return t && t->kind == CVL_TYPE_ENUM ? t : NULL;
+}
+
+/* Whether a value of @tag chooses the option called @name. */
+static bool is_chosen(const struct cvl_type *tag, const char *name)
+{
+	for (uint32_t i = 0; tag && i < tag->n; i++)
+		if (!strcmp(name, tag->label[i].name) ||
+		    !strcmp(cvl_plain_name(name), tag->label[i].name))
+			return true;
+	return false;
 }
 
 static void put_variant(struct put *p, const struct frame *in, const struct cvl_type *t)
 {
 	const struct cvl_type *tag = tag_of(p, in, t->ref);
+	unsigned n = 0;
 
 	cvl_out_text(p->o, "{\"type\":\"variant\",\"options\":[");
 	for (uint32_t i = 0; i < t->n; i++) {
 		const char *name = t->member[i].name;
 
-		cvl_out_text(p->o, i ? ",{\"name\":" : "{\"name\":");
+		if (!is_chosen(tag, name))
+			continue;
+		cvl_out_text(p->o, n++ ? ",{\"name\":" : "{\"name\":");
 		put_name(p->o, t, name);
 		cvl_out_text(p->o, ",\"selector-field-ranges\":");
 		put_ranges(p, tag, name, true);

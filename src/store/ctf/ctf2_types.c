@@ -111,6 +111,7 @@ static void add_ranges(struct ctf2 *p, const struct json_tree *j, struct cvl_typ
 		const bool is_signed = r->kind == TREE_ARRAY && r->first && r->first->negative;
 
 		to->option = option;
+		to->is_signed = is_signed;
 		if (take_range(p, r, is_signed, &to->low, &to->high))
 			t->n_ranges++;
 	}
@@ -677,6 +678,18 @@ static uint32_t roles_of(enum cvl_scope scope, bool has_clock)
 	}
 }
 
+/* What else may be why a field cannot have the role. */
+static const char *without(uint32_t role)
+{
+	switch (role) {
+	case 1u << ROLE_STAMP:
+	case 1u << ROLE_PACKET_END: return ", or the data stream class has no clock";
+	case 1u << ROLE_UUID: return ", or the preamble has no UUID";
+	case 1u << ROLE_MAGIC: return ": it is the first member, an unsigned integer of 32 bits";
+	default: return "";
+	}
+}
+
 /* Whether no field of @t has a role that is not in @allowed. */
 static bool check_roles(struct ctf2 *p, const struct cvl_type *t, uint32_t allowed,
 			const struct json_tree *j)
@@ -686,10 +699,7 @@ static bool check_roles(struct ctf2 *p, const struct cvl_type *t, uint32_t allow
 	for (size_t i = 0; i < LENGTH(roles); i++)
 		if (t->roles & ~allowed & roles[i].role)
 			return ctf2_bad(p, CVL_E_SYNTAX, j, "the role '%s' is not for this place%s",
-					roles[i].name,
-					roles[i].role & (1u << ROLE_STAMP | 1u << ROLE_PACKET_END) ?
-						", or the data stream class has no clock" :
-						"");
+					roles[i].name, without(roles[i].role));
 	for (uint32_t i = 0; t->member && i < t->n; i++)
 		if (!check_roles(p, t->member[i].type, allowed, j))
 			return false;
@@ -699,29 +709,25 @@ static bool check_roles(struct ctf2 *p, const struct cvl_type *t, uint32_t allow
 	return true;
 }
 
-static bool has_magic(const struct cvl_type *t)
-{
-	return t->roles >> ROLE_MAGIC & 1;
-}
-
 const struct cvl_type *ctf2_scope(struct ctf2 *p, const struct json_tree *j, enum cvl_scope scope,
 				  bool has_clock)
 {
 	const struct cvl_type *t = j ? ctf2_type(p, j) : NULL;
+	uint32_t allowed = roles_of(scope, has_clock);
 
 	if (!t)
 		return NULL;
 	if (t->kind != CVL_TYPE_STRUCT)
 		return ctf2_bad(p, CVL_E_SYNTAX, j, "a structure is expected");
-	if (!check_roles(p, t, roles_of(scope, has_clock), j))
-		return NULL;
+	if (!p->trace->has_uuid)
+		allowed &= ~(1u << ROLE_UUID);
 	for (uint32_t i = 0; i < t->n; i++) {
 		const struct cvl_type *m = t->member[i].type;
 
-		if (has_magic(m) && (i || m->kind != CVL_TYPE_INT || m->size != 32 || m->variable))
-			return ctf2_bad(
-				p, CVL_E_SYNTAX, j,
-				"the magic number is the first member, an unsigned integer of 32 bits");
+		if (i || m->kind > CVL_TYPE_ENUM || m->size != 32 || m->variable)
+			allowed &= ~(1u << ROLE_MAGIC); /* that is the first, of 32 bits */
+		if (!check_roles(p, m, allowed, j))
+			return NULL;
 	}
 	return t;
 }

@@ -161,32 +161,52 @@ static const char *take_text(struct reader *r)
 
 /* ---- numbers ---- */
 
+static size_t take_digits(struct reader *r)
+{
+	const size_t begin = r->pos;
+
+	while (r->pos < r->end && r->text[r->pos] >= '0' && r->text[r->pos] <= '9')
+		r->pos++;
+	return r->pos - begin;
+}
+
+/* What makes a number at its whole digits a real one, if it is there; false: it is wrong. */
+static bool take_fraction(struct reader *r, struct json_tree *v)
+{
+	if (at(r, '.')) {
+		v->kind = TREE_REAL;
+		r->pos++;
+		if (!take_digits(r))
+			return false;
+	}
+	if (!at(r, 'e') && !at(r, 'E'))
+		return true;
+	v->kind = TREE_REAL;
+	r->pos++;
+	r->pos += at(r, '+') || at(r, '-');
+	return take_digits(r) > 0;
+}
+
+/* An integer that does not fit in 64 bits is a real number. */
 static struct json_tree *take_number(struct reader *r)
 {
 	struct json_tree *v = new_value(r, TREE_INT);
 	const size_t begin = r->pos;
-	const size_t digits = begin + at(r, '-');
+	size_t digits, n;
 	bool fits = true;
 
 	if (!v)
 		return NULL;
 	v->negative = at(r, '-');
-	for (r->pos = digits; r->pos < r->end; r->pos++) {
-		const char c = r->text[r->pos];
-
-		if (c == '.' || (c | 32) == 'e' || ((c == '+' || c == '-') && v->kind == TREE_REAL))
-			v->kind = TREE_REAL;
-		else if (c < '0' || c > '9')
-			break;
-		else if (v->kind == TREE_INT)
-			fits = fits && !__builtin_mul_overflow(v->num, 10u, &v->num) &&
-			       !__builtin_add_overflow(v->num, (uint64_t)(c - '0'), &v->num);
-	}
-	if (r->pos == digits ||
-	    (v->kind == TREE_INT && r->text[digits] == '0' && r->pos > digits + 1))
+	digits = r->pos += v->negative;
+	n = take_digits(r);
+	for (size_t i = digits; i < digits + n; i++)
+		fits = fits && !__builtin_mul_overflow(v->num, 10u, &v->num) &&
+		       !__builtin_add_overflow(v->num, (uint64_t)(r->text[i] - '0'), &v->num);
+	if (!n || (n > 1 && r->text[digits] == '0') || !take_fraction(r, v))
 		return bad(r, CVL_E_SYNTAX, begin, "no JSON value begins here");
-	if (v->kind == TREE_INT && (!fits || (v->negative && v->num > (uint64_t)INT64_MAX + 1)))
-		return bad(r, CVL_E_RANGE, begin, "an integer that does not fit in 64 bits");
+	if (!fits || (v->negative && v->num > (uint64_t)INT64_MAX + 1))
+		v->kind = TREE_REAL;
 	if (v->negative)
 		v->num = 0 - v->num;
 	v->negative = v->negative && v->num;
@@ -355,7 +375,7 @@ const char *json_tree_kind_name(enum json_tree_kind kind)
 {
 	static const char *const names[] = {
 		[TREE_NULL] = "null",        [TREE_BOOL] = "true or false",
-		[TREE_INT] = "an integer",   [TREE_REAL] = "a number",
+		[TREE_INT] = "an integer",   [TREE_REAL] = "a number that is no integer of 64 bits",
 		[TREE_TEXT] = "a string",    [TREE_ARRAY] = "an array",
 		[TREE_OBJECT] = "an object",
 	};

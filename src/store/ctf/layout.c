@@ -40,7 +40,7 @@ struct compiler {
 	/* of CTF 2: bits from a byte's beginning, -1: unknown; the byte order of what ends there, -1: of no one */
 	struct place {
 		int bit, order;
-	} place, after_header;
+	} place, after_packet_header, after_header;
 	uint32_t total;     /* ops of all programs */
 	uint32_t looked_at; /* types, for clocks */
 	struct cvl_error *err;
@@ -174,13 +174,16 @@ static bool is_around(const struct compiler *c, const struct node *n)
 struct candidates {
 	struct node *node[CANDIDATES_MAX];
 	size_t n;
-	bool unclear; /* too many, or inside of an array or optional field that the user is not in */
+	/* too many; not in all options of a variant; in an array or optional field that the user is not in */
+	bool unclear;
 };
 
 /* Follow @n names of @path from @from, of which members may be arrays, optional fields and variants. */
 static void follow_location(const struct compiler *c, struct node *from, const char *const *path,
 			    uint32_t n, struct candidates *found)
 {
+	uint32_t with = 0;
+
 	if (is_struct(from)) {
 		struct node *m = n ? child_named(from, path[0], strlen(path[0])) : NULL;
 
@@ -199,8 +202,20 @@ static void follow_location(const struct compiler *c, struct node *from, const c
 		found->unclear = true;
 		return;
 	}
-	for (struct node *o = from->first; o; o = o->next)
+	if (from->type->kind != CVL_TYPE_VARIANT || is_around(c, from)) {
+		/* of a variant that the user is in: the option at hand, which is the last so far */
+		if (from->last)
+			follow_location(c, from->last, path, n, found);
+		return;
+	}
+	for (struct node *o = from->first; o; o = o->next) {
+		const size_t before = found->n;
+
 		follow_location(c, o, path, n, found);
+		with += found->n > before;
+	}
+	/* where one has no such field, what the last event had would be taken for it */
+	found->unclear = found->unclear || with < from->type->n;
 }
 
 static void find_location(const struct compiler *c, const struct cvl_location *l,
@@ -486,7 +501,7 @@ static void compile_array(struct compiler *c, const char *name, const struct cvl
 		op->roles = 1u << ROLE_UUID;
 	loop = c->program->n - 1;
 	body = c->program->n;
-	n = enter(c, NULL, t);
+	n = enter(c, c->trace->json ? name : NULL, t); /* TSDL has no way into arrays */
 	c->here = n;
 	c->place = (struct place){ -1, -1 }; /* after another element, too */
 	compile_type(c, NULL, t->elem);
@@ -503,6 +518,22 @@ static void compile_array(struct compiler *c, const char *name, const struct cvl
 static bool option_takes(const char *option, const char *label)
 {
 	return !strcmp(option, label) || !strcmp(cvl_plain_name(option), label);
+}
+
+/* Whether the ranges of @t are of numbers that its selector can have. */
+static bool ranges_fit(struct compiler *c, const struct cvl_type *t,
+		       const struct cvl_type *selector)
+{
+	for (uint32_t i = 0; i < t->n_ranges; i++) {
+		const struct cvl_range *r = &t->range[i];
+
+		if (selector->is_signed ? r->is_signed || (r->low >= 0 && r->high >= 0) :
+					  !r->is_signed)
+			continue;
+		fail(c, CVL_E_RANGE, t, "a range of numbers that the selector cannot have", NULL);
+		return false;
+	}
+	return true;
 }
 
 /* The field of an optional one: by its name, without more around it. */
@@ -525,6 +556,8 @@ static void compile_optional(struct compiler *c, const char *name, const struct 
 		     "an optional field has ranges unless its selector is a boolean", NULL);
 		return;
 	}
+	if (!ranges_fit(c, t, selector))
+		return;
 	op->from = from;
 	choice[0] = (struct choice){ 1, -1, choose + 1, 0 }; /* any but 0 */
 	for (uint32_t i = 0; i < t->n_ranges; i++)
@@ -582,6 +615,8 @@ static void compile_variant(struct compiler *c, const char *name, const struct c
 	if (!op)
 		return;
 	op->from = from;
+	if (t->location && !ranges_fit(c, t, tag))
+		return;
 	room = t->location ? t->n_ranges : tag->n;
 	choice = arena_alloc(&c->trace->arena, (room + 1) * sizeof(*choice));
 	jump = arena_alloc(&c->trace->arena, t->n * sizeof(*jump));
@@ -878,7 +913,8 @@ static enum header_shape shape_of(const struct cvl_type *h, bool json)
 	small = v->member[0].type;
 	large = v->member[1].type;
 	if (small->kind != CVL_TYPE_STRUCT || small->n != 1 || large->kind != CVL_TYPE_STRUCT ||
-	    large->n != 2 || (!json && strcmp(large->member[0].name, "id") != 0))
+	    small->align != (bits == 5 ? 1u : 8u) || large->align != 8 || large->n != 2 ||
+	    (!json && strcmp(large->member[0].name, "id") != 0))
 		return HEADER_GENERAL;
 	for (int i = 0; i < 3; i++) {
 		const struct cvl_type *t = i ? large->member[i - 1].type : small->member[0].type;
@@ -1053,7 +1089,7 @@ static uint8_t begins_bounded(const struct event_class *e)
 		return 0;
 	first = context->member[0].type;
 	return first->kind == CVL_TYPE_INT && first->size == 64 && first->align == 8 &&
-			       !first->big_endian ?
+			       !first->big_endian && !first->variable && !first->reversed ?
 		       8 :
 		       0;
 }
@@ -1121,12 +1157,14 @@ static int finish_event(struct cvl_trace *trace, struct event_class *e, struct c
 
 static int compile_all(struct cvl_trace *trace, struct cvl_error *err)
 {
-	struct compiler c = { .trace = trace, .err = err };
+	struct compiler c = { .trace = trace, .err = err, .place = { 0, -1 } };
 
 	compile_scope(&c, CVL_SCOPE_PACKET_HEADER, trace->packet_header, &trace->header);
+	c.after_packet_header = c.place;
 	for (struct stream_class *s = trace->streams; s && !c.code; s = s->next) {
 		c.stream = s;
 		find_clock(&c, s);
+		c.place = c.after_packet_header;
 		compile_scope(&c, CVL_SCOPE_PACKET_CONTEXT, s->packet_context, &s->context);
 		c.place = (struct place){ -1, -1 }; /* after any event */
 		compile_scope(&c, CVL_SCOPE_EVENT_HEADER, s->event_header, &s->header);

@@ -379,8 +379,10 @@ static const struct stream_class *find_class(const struct cvl_stream *s, bool ha
 {
 	const struct stream_class *c = s->trace->streams;
 
-	if (!has_id)
+	/* none says which: the only one, or else that of id 0 */
+	if (!has_id && c && !c->next)
 		return c;
+	id = has_id ? id : 0;
 	while (c && c->id != id)
 		c = c->next;
 	return c;
@@ -623,9 +625,10 @@ static int read_header(struct cvl_stream *s, uint64_t *id)
 		return fast_header(m, s->class->shape, id) ? 0 : CVL_E_TRUNCATED;
 	m->has &= ~(1u << ROLE_EVENT_ID);
 	rc = machine_run(m, &s->class->header, NULL);
-	*id = has(m, ROLE_EVENT_ID) ? m->role[ROLE_EVENT_ID] :
-	      s->class->n_events    ? s->class->event[0]->pub.id :
-				      0;
+	/* none says which: the only one, or else that of id 0 */
+	*id = has(m, ROLE_EVENT_ID)   ? m->role[ROLE_EVENT_ID] :
+	      s->class->n_events == 1 ? s->class->event[0]->pub.id :
+					0;
 	return rc;
 }
 

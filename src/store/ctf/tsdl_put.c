@@ -278,11 +278,11 @@ static const char *member_name(struct tsdl_put *p, const char *name, uint32_t i,
 		snprintf(text, NAME_MAX, "%s%s", *name == '_' ? "" : "_", name);
 		return text;
 	}
-	snprintf(text, NAME_MAX - 12, "_%s", name);
+	snprintf(text, NAME_MAX - 20, "_%s", name);
 	for (char *c = text; *c; c++)
 		if (!strchr(letters, *c))
 			*c = '_';
-	snprintf(text + strlen(text), 12, "_%u", i);
+	snprintf(text + strlen(text), 20, "_%u_ctf2", i);
 	return text;
 }
 
