@@ -243,11 +243,13 @@ static struct json_tree *take_word(struct reader *r)
 
 static struct json_tree *take_value(struct reader *r);
 
-#define BUCKETS 64
+#define BUCKETS 256
 
-static const struct json_tree **bucket_of(const struct json_tree *bucket[BUCKETS], const char *key)
+/* Another one in each run, so that nobody can write keys that share a bucket. */
+static const struct json_tree **bucket_of(const struct reader *r,
+					  const struct json_tree *bucket[BUCKETS], const char *key)
 {
-	uint32_t h = 2166136261u; /* FNV-1a */
+	uint32_t h = 2166136261u ^ (uint32_t)((uintptr_t)r->tree >> 4); /* FNV-1a */
 
 	for (; *key; key++)
 		h = (h ^ (unsigned char)*key) * 16777619u;
@@ -268,7 +270,7 @@ static const char *take_key(struct reader *r, const struct json_tree *bucket[BUC
 	key = take_text(r);
 	if (!key)
 		return NULL;
-	for (const struct json_tree *m = *bucket_of(bucket, key); m; m = m->same_hash)
+	for (const struct json_tree *m = *bucket_of(r, bucket, key); m; m = m->same_hash)
 		if (!strcmp(m->key, key)) {
 			bad(r, CVL_E_SYNTAX, offset, "a property that is there already");
 			return NULL;
@@ -304,8 +306,8 @@ static struct json_tree *take_list(struct reader *r, enum json_tree_kind kind)
 			return NULL;
 		if (key) {
 			v->key = key;
-			v->same_hash = *bucket_of(bucket, key);
-			*bucket_of(bucket, key) = v;
+			v->same_hash = *bucket_of(r, bucket, key);
+			*bucket_of(r, bucket, key) = v;
 		}
 		*tail = v;
 		tail = &v->next;
