@@ -100,7 +100,7 @@ begins full/all n1 n1
 idles $collector 3
 idles $sender 1
 rm full/filler
-wait $sender
+ends $sender
 echo "status $?"
 said sent
 whole full/all n1 n1
@@ -113,22 +113,22 @@ coeval send n2 --server $url --name n2 >sent 2>&1 &
 sender=$!
 wait_for no_room
 kill -INT $collector
-wait $collector
+ends $collector
 echo "status $?"
 said collected
 >collected
 fill full/more 0
 collect full/all
-wait $collector
+ends $collector
 echo "status $?"
 said collected
 rm full/filler full/more
 collect full/all --until-ended
-wait $sender
+ends $sender
 echo "status $?"
 said sent
 whole full/all n2 n2
-wait $collector
+ends $collector
 coeval session verify full/all | tail -n 1
 umount full
 
@@ -139,7 +139,7 @@ collect all --until-ended
 samples 3 900 | timeout 60 coeval capture --driver pipe --rate 1MHz --lines 8 --name n3 -o full/n3 --server $url --flush 100ms >captured 2>&1
 echo "status $?"
 said captured
-wait $collector
+ends $collector
 said collected
 whole all n3 full/n3
 coeval session verify all | tail -n 1
@@ -163,9 +163,9 @@ begins other n1 n1
 end_server
 rm full/filler
 serve $PWD/full/store
-wait $sender
+ends $sender
 echo "status $?"
-wait $collector
+ends $collector
 whole other n1 n1
 coeval session verify other | tail -n 1
 end_server

@@ -1,11 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: uplink
 # Sessions that have ended, and one that grows, sent to a collector with a server of its own; what is refused; keys and TLS.
-# ends PID: wait for it, but not for ever
-ends() {
-	timeout 90 tail --pid="$1" -f /dev/null || { echo "it does not end: $(cat /proc/"$1"/task/*/wchan)"; kill -KILL "$1"; }
-	wait "$1"
-}
 source "$SRC/tests/uplink/start.bash"
 need jq
 need openssl

@@ -15,6 +15,12 @@ if coeval send /nonexistent --server nats://127.0.0.1:1 --name x 2>&1 | grep -q 
 	skip "coeval is built without libnats; apt-get install libnats-dev"
 fi
 
+# ends PID: wait for it, but not for ever
+ends() {
+	timeout 90 tail --pid="$1" -f /dev/null || { echo "it does not end: $(cat /proc/"$1"/cmdline /proc/"$1"/task/*/wchan | tr "\\0" " ")"; kill -KILL "$1"; }
+	wait "$1"
+}
+
 free_port() {
 	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }
