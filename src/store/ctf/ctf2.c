@@ -283,7 +283,7 @@ static void take_offset(struct ctf2 *p, const struct json_tree *j, struct cvl_cl
 	}
 	c->offset = ctf2_uint(p, got[1], 0, UINT64_MAX);
 	if (c->offset && c->offset >= c->rate_hz)
-		ctf2_bad(p, CVL_E_RANGE, got[1], "a second or more");
+		ctf2_bad(p, CVL_E_RANGE, got[1], "cycles must be less than the frequency");
 }
 
 static void clock_class(struct ctf2 *p, const struct json_tree *j)

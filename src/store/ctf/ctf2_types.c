@@ -47,7 +47,7 @@ static int choice(struct ctf2 *p, const struct json_tree *j, const char *const *
 	for (size_t i = 0; i < n; i++)
 		if (!strcmp(j->text, texts[i]))
 			return (int)i;
-	ctf2_bad(p, CVL_E_SYNTAX, j, "'%s' is none of what it may be", j->text);
+	ctf2_bad(p, CVL_E_SYNTAX, j, "unknown value '%s'", j->text);
 	return -1;
 }
 
@@ -58,7 +58,7 @@ static bool take_bound(struct ctf2 *p, const struct json_tree *j, bool is_signed
 	if (j->kind != TREE_INT)
 		return ctf2_bad(p, CVL_E_SYNTAX, j, "an integer is expected");
 	if (is_signed ? !j->negative && j->num > INT64_MAX : j->negative)
-		return ctf2_bad(p, CVL_E_RANGE, j, "not a number that the field can have");
+		return ctf2_bad(p, CVL_E_RANGE, j, "the number does not fit the field");
 	*out = (int64_t)j->num;
 	return true;
 }
@@ -181,7 +181,7 @@ static const struct cvl_location *location(struct ctf2 *p, const struct json_tre
 	if (!l->n)
 		return ctf2_bad(p, CVL_E_SYNTAX, j, "a path without a name");
 	if (l->origin >= 0 && l->up)
-		return ctf2_bad(p, CVL_E_SYNTAX, j, "a path that leaves its origin");
+		return ctf2_bad(p, CVL_E_SYNTAX, j, "the path goes above its origin");
 	return l;
 }
 

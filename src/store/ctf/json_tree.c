@@ -362,7 +362,7 @@ const struct json_tree *json_tree_read(struct arena *tree, struct arena *texts, 
 	if (!v)
 		return NULL;
 	skip_blanks(&r);
-	return r.pos == to ? v : bad(&r, CVL_E_SYNTAX, r.pos, "more after the value");
+	return r.pos == to ? v : bad(&r, CVL_E_SYNTAX, r.pos, "unexpected data after the value");
 }
 
 const struct json_tree *json_tree_member(const struct json_tree *object, const char *key)

@@ -256,7 +256,7 @@ static uint16_t slot_at(struct compiler *c, const struct cvl_type *user,
 	put_location(text, sizeof(text), user->location);
 	if (!found.n || found.unclear) {
 		fail(c, CVL_E_UNKNOWN_ID, user,
-		     found.unclear ? "this field is not one for each that refers to it:" :
+		     found.unclear ? "not clear which field is meant by" :
 				     "no field comes before this at",
 		     text);
 		return NO_SLOT;
@@ -530,7 +530,7 @@ static bool ranges_fit(struct compiler *c, const struct cvl_type *t,
 		if (selector->is_signed ? r->is_signed || (r->low >= 0 && r->high >= 0) :
 					  !r->is_signed)
 			continue;
-		fail(c, CVL_E_RANGE, t, "a range of numbers that the selector cannot have", NULL);
+		fail(c, CVL_E_RANGE, t, "the range is outside the values of the selector", NULL);
 		return false;
 	}
 	return true;
