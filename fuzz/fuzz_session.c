@@ -14,21 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "fuzz_trace.h"
+
 static const char good_session[] =
 	"{\"coeval_session\": 1, \"uuid\": \"u\", \"created\": \"c\", \"epoch_unix_ns\": 0, \"clocks\": []}";
-
-static void put(const char *dir, const char *name, const void *bytes, size_t n)
-{
-	char path[200];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	f = fopen(path, "w");
-	if (!f)
-		abort();
-	fwrite(bytes, 1, n, f);
-	fclose(f);
-}
 
 static void use(const char *dir)
 {
@@ -66,11 +55,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	if (!n)
 		return 0;
 	if (data[0] & 1) {
-		put(dir, "session.json", data + 1, n - 1);
-		put(dir, "sync.json", "{}", 2);
+		fuzz_put(dir, "session.json", data + 1, n - 1);
+		fuzz_put(dir, "sync.json", "{}", 2);
 	} else {
-		put(dir, "session.json", good_session, sizeof(good_session) - 1);
-		put(dir, "sync.json", data + 1, n - 1);
+		fuzz_put(dir, "session.json", good_session, sizeof(good_session) - 1);
+		fuzz_put(dir, "sync.json", data + 1, n - 1);
 	}
 	use(dir);
 	return 0;

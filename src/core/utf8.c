@@ -20,3 +20,14 @@ size_t utf8_length(const char *text, size_t n)
 		return 0;
 	return len;
 }
+
+size_t utf8_put(char *to, uint32_t c)
+{
+	const size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+	static const uint8_t lead[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
+
+	for (size_t i = n; i-- > 1; c >>= 6)
+		to[i] = (char)(0x80 | (c & 63));
+	*to = (char)(lead[n] | c);
+	return n;
+}

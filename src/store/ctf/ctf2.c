@@ -164,12 +164,8 @@ static void preamble(struct ctf2 *p, const struct json_tree *j)
 
 struct ctf2_alias **ctf2_alias(struct ctf2 *p, const char *name)
 {
-	uint32_t h = 2166136261u; /* FNV-1a */
-	struct ctf2_alias **at;
+	struct ctf2_alias **at = &p->alias[metadata_hash(0, name) % CTF2_BUCKETS];
 
-	for (const char *c = name; *c; c++)
-		h = (h ^ (unsigned char)*c) * 16777619u;
-	at = &p->alias[h % CTF2_BUCKETS];
 	while (*at && strcmp((*at)->name, name) != 0)
 		at = &(*at)->next;
 	return at;

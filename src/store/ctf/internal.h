@@ -201,6 +201,9 @@ int ctf2_parse(struct cvl_trace *trace, const char *text, size_t n, const char *
 
 /* ---- for both, in metadata.c; NULL or false: there is no memory, or more than the limit ---- */
 
+/** Hash of a name; @seed: 0, or what makes it another one. */
+uint32_t metadata_hash(uint32_t seed, const char *name);
+
 /** The stream class @id, added if it is not there yet. */
 struct stream_class *metadata_stream(struct cvl_trace *trace, uint64_t id);
 /** Add an event class of @s, without its types. */

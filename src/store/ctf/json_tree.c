@@ -68,30 +68,6 @@ static int32_t take_unit(struct reader *r)
 	return unit;
 }
 
-static size_t put_utf8(char *to, int32_t c)
-{
-	if (c < 0x80) {
-		to[0] = (char)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		to[0] = (char)(0xc0 | c >> 6);
-		to[1] = (char)(0x80 | (c & 63));
-		return 2;
-	}
-	if (c < 0x10000) {
-		to[0] = (char)(0xe0 | c >> 12);
-		to[1] = (char)(0x80 | (c >> 6 & 63));
-		to[2] = (char)(0x80 | (c & 63));
-		return 3;
-	}
-	to[0] = (char)(0xf0 | c >> 18);
-	to[1] = (char)(0x80 | (c >> 12 & 63));
-	to[2] = (char)(0x80 | (c >> 6 & 63));
-	to[3] = (char)(0x80 | (c & 63));
-	return 4;
-}
-
 /* What a backslash begins; the bytes it gives, or 0: it is wrong. */
 static size_t take_escape(struct reader *r, char *to)
 {
@@ -117,7 +93,7 @@ static size_t take_escape(struct reader *r, char *to)
 	} else if (unit >= 0xdc00 && unit < 0xe000) {
 		return 0;
 	}
-	return unit > 0 ? put_utf8(to, unit) : 0; /* no NUL: names are C strings */
+	return unit > 0 ? utf8_put(to, (uint32_t)unit) : 0; /* no NUL: names are C strings */
 }
 
 /* The text at the quote; NULL: it is wrong. */
@@ -130,7 +106,7 @@ static const char *take_text(struct reader *r)
 	while (close < r->end && r->text[close] != '"')
 		close += r->text[close] == '\\' ? 2 : 1;
 	if (close >= r->end) {
-		bad(r, CVL_E_TRUNCATED, begin, "a string without its end");
+		bad(r, CVL_E_TRUNCATED, begin, "unterminated string");
 		return NULL;
 	}
 	text = arena_alloc(r->texts, close - begin);
@@ -150,7 +126,7 @@ static const char *take_text(struct reader *r)
 			r->pos += len;
 		}
 		if (!len || r->pos > close) {
-			bad(r, CVL_E_SYNTAX, here, "a string with bytes that JSON does not allow");
+			bad(r, CVL_E_SYNTAX, here, "invalid character in a string");
 			return NULL;
 		}
 		n += len;
@@ -204,7 +180,7 @@ static struct json_tree *take_number(struct reader *r)
 		fits = fits && !__builtin_mul_overflow(v->num, 10u, &v->num) &&
 		       !__builtin_add_overflow(v->num, (uint64_t)(r->text[i] - '0'), &v->num);
 	if (!n || (n > 1 && r->text[digits] == '0') || !take_fraction(r, v))
-		return bad(r, CVL_E_SYNTAX, begin, "no JSON value begins here");
+		return bad(r, CVL_E_SYNTAX, begin, "expected a JSON value");
 	if (!fits || (v->negative && v->num > (uint64_t)INT64_MAX + 1))
 		v->kind = TREE_REAL;
 	if (v->negative)
@@ -236,7 +212,7 @@ static struct json_tree *take_word(struct reader *r)
 		return v;
 	}
 	return bad(r, r->pos < r->end ? CVL_E_SYNTAX : CVL_E_TRUNCATED, r->pos,
-		   r->pos < r->end ? "no JSON value begins here" : "a JSON value without its end");
+		   r->pos < r->end ? "expected a JSON value" : "the text ends inside a JSON value");
 }
 
 /* ---- arrays and objects ---- */
@@ -249,10 +225,8 @@ static struct json_tree *take_value(struct reader *r);
 static const struct json_tree **bucket_of(const struct reader *r,
 					  const struct json_tree *bucket[BUCKETS], const char *key)
 {
-	uint32_t h = 2166136261u ^ (uint32_t)((uintptr_t)r->tree >> 4); /* FNV-1a */
+	const uint32_t h = metadata_hash((uint32_t)((uintptr_t)r->tree >> 4), key);
 
-	for (; *key; key++)
-		h = (h ^ (unsigned char)*key) * 16777619u;
 	return &bucket[h % BUCKETS];
 }
 
@@ -264,7 +238,7 @@ static const char *take_key(struct reader *r, const struct json_tree *bucket[BUC
 
 	if (!at(r, '"')) {
 		bad(r, r->pos < r->end ? CVL_E_SYNTAX : CVL_E_TRUNCATED, offset,
-		    "the name of a property is expected");
+		    "expected the name of a property");
 		return NULL;
 	}
 	key = take_text(r);
@@ -272,7 +246,7 @@ static const char *take_key(struct reader *r, const struct json_tree *bucket[BUC
 		return NULL;
 	for (const struct json_tree *m = *bucket_of(r, bucket, key); m; m = m->same_hash)
 		if (!strcmp(m->key, key)) {
-			bad(r, CVL_E_SYNTAX, offset, "a property that is there already");
+			bad(r, CVL_E_SYNTAX, offset, "duplicate property");
 			return NULL;
 		}
 	skip_blanks(r);

@@ -198,14 +198,13 @@ static void follow_location(const struct compiler *c, struct node *from, const c
 			found->unclear = true;
 		return;
 	}
-	if (from->first && from->type->kind != CVL_TYPE_VARIANT && !is_around(c, from)) {
-		found->unclear = true;
-		return;
-	}
-	if (from->type->kind != CVL_TYPE_VARIANT || is_around(c, from)) {
-		/* of a variant that the user is in: the option at hand, which is the last so far */
+	if (is_around(c, from)) { /* of a variant: the option at hand, which is the last so far */
 		if (from->last)
 			follow_location(c, from->last, path, n, found);
+		return;
+	}
+	if (from->type->kind != CVL_TYPE_VARIANT) {
+		found->unclear = found->unclear || from->first;
 		return;
 	}
 	for (struct node *o = from->first; o; o = o->next) {

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/utf8.h"
+
 /* Zero-bit elements that a loop may have before the trace is rejected. */
 #define EMPTY_ELEMENTS_MAX 4096
 
@@ -151,17 +153,6 @@ static uint32_t take_character(const uint8_t *s, size_t n, uint8_t encoding, siz
 	return 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
 }
 
-static size_t put_character(char *to, uint32_t c)
-{
-	const size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-	static const uint8_t lead[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
-
-	for (size_t i = n; i-- > 1; c >>= 6)
-		to[i] = (char)(0x80 | (c & 63));
-	*to = (char)(lead[n] | c);
-	return n;
-}
-
 /* Tell a text of units of 2 or 4 bytes, as UTF-8 that is valid during the call. */
 static __attribute__((noinline)) int tell_wide(const struct cvl_visitor *visitor,
 					       const struct op *op, const uint8_t *s, size_t n)
@@ -173,9 +164,8 @@ static __attribute__((noinline)) int tell_wide(const struct cvl_visitor *visitor
 	if (!text)
 		return CVL_E_NOMEM;
 	for (size_t i = 0, used; i < n; i += used)
-		value.s.len +=
-			put_character(text + value.s.len,
-				      take_character(s + i, n - i, op->type->encoding, &used));
+		value.s.len += utf8_put(text + value.s.len,
+					take_character(s + i, n - i, op->type->encoding, &used));
 	visitor->value(visitor->ctx, op->name, &value);
 	free(text);
 	return 0;

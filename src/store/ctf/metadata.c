@@ -5,6 +5,15 @@
 
 #include "store/ctf/internal.h"
 
+uint32_t metadata_hash(uint32_t seed, const char *name)
+{
+	uint32_t h = 2166136261u ^ seed; /* FNV-1a */
+
+	for (; *name; name++)
+		h = (h ^ (unsigned char)*name) * 16777619u;
+	return h;
+}
+
 struct stream_class *metadata_stream(struct cvl_trace *trace, uint64_t id)
 {
 	struct stream_class **at = &trace->streams;

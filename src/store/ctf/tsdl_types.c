@@ -5,19 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* FNV-1a */
-static uint32_t hash_name(const char *name)
-{
-	uint32_t h = 2166136261u;
-
-	for (; *name; name++)
-		h = (h ^ (unsigned char)*name) * 16777619u;
-	return h;
-}
-
 static struct tsdl_symbol **bucket_of(const struct tsdl_parser *p, const char *name)
 {
-	return &p->bucket[hash_name(name) & (p->n_buckets - 1)];
+	return &p->bucket[metadata_hash(0, name) & (p->n_buckets - 1)];
 }
 
 static const struct cvl_type *find_symbol(const struct tsdl_parser *p, const char *name)
@@ -368,7 +358,7 @@ static bool parse_members(struct tsdl_parser *p, struct type *t)
 			l->m.name = tsdl_take_name(p);
 			if (!l->m.name)
 				break;
-			hash = hash_name(l->m.name) % 256;
+			hash = metadata_hash(0, l->m.name) % 256;
 			for (struct member_list *o = bucket[hash]; o; o = o->same_hash)
 				if (!strcmp(o->m.name, l->m.name))
 					tsdl_bad(p, CVL_E_SYNTAX, offset,
