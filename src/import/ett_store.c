@@ -58,7 +58,11 @@ static const char *text(const char *s, size_t n, char *out)
 	return out;
 }
 
-static int put_run(struct ett_store *st, struct cvl_error *err)
+/*
+ * Once, at @at or the beginning, whichever is earlier: the first bracket begins before the first
+ * read of the lines, the header's beginning is behind it.
+ */
+static int put_run(struct ett_store *st, uint64_t at, struct cvl_error *err)
 {
 	static const char *const ends[] = { "unknown",     "zero code", "key",
 					    "full memory", "length",    "self-test" };
@@ -89,7 +93,10 @@ static int put_run(struct ett_store *st, struct cvl_error *err)
 		{ .s = text(h->config, sizeof(h->config), told) },
 	};
 
-	return cvl_writer_event(st->w, tick(le64toh(h->begin)), st->run, v, err);
+	if (st->begun)
+		return 0;
+	st->begun = true;
+	return cvl_writer_event(st->w, tick(at < st->last ? at : st->last), st->run, v, err);
 }
 
 /* Declare two classes of one name: for half-widths of 32 bits, and for larger ones. */
@@ -136,8 +143,6 @@ int ett_store_open(struct ett_store *st, const struct ett_header *h, struct cvl_
 			   st->run :
 			   cvl_writer_declare(st->w, "step", step_fields, COUNT(step_fields), err);
 	rc = st->step < 0 ? st->step : declare_pair(st, "event", "probe", "code", st->event, err);
-	if (!rc)
-		rc = put_run(st, err);
 	return rc ? ett_store_close(st, rc, err) : 0;
 }
 
@@ -278,6 +283,11 @@ static int put_record(struct ett_store *st, enum ett_kind kind, const struct ett
 	return rc;
 }
 
+static uint64_t min(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 static uint64_t half_of(const struct ett_record *r)
 {
 	const uint64_t width = ett_width(r);
@@ -318,6 +328,12 @@ int ett_store_records(struct ett_store *st, enum ett_kind kind, const unsigned c
 {
 	int rc = 0;
 
+	if (n) {
+		struct ett_record first;
+
+		take(&first, records);
+		rc = put_run(st, first.tick - min(half_of(&first), first.tick), err);
+	}
 	for (size_t i = 0; i < n && !rc; i++) {
 		struct ett_record r;
 		uint64_t half;
@@ -331,8 +347,7 @@ int ett_store_records(struct ett_store *st, enum ett_kind kind, const unsigned c
 				break;
 		}
 		take(&r, records + i * sizeof(r));
-		half = half_of(&r);
-		half = half < r.tick ? half : r.tick;
+		half = min(half_of(&r), r.tick);
 		if (st->missing)
 			rc = put_gap(st, r.tick - half, CVL_GAP_CORRUPT, err);
 		if (!rc)
@@ -351,10 +366,10 @@ int ett_store_end(struct ett_store *st, enum ett_kind kind, uint64_t lost, struc
 {
 	uint64_t end = le64toh(st->h->end);
 	bool cut = lost && !st->missing;
-	int rc = 0;
+	int rc = put_run(st, st->last, err);
 
 	st->missing += lost;
-	if (st->missing)
+	if (!rc && st->missing)
 		rc = put_gap(st, end, cut ? CVL_GAP_TRUNCATED : CVL_GAP_CORRUPT, err);
 	if (!rc)
 		rc = flush(st, err);
@@ -371,7 +386,9 @@ int ett_store_close(struct ett_store *st, int rc, struct cvl_error *err)
 
 	if (!st->w)
 		return rc;
-	closed = flush(st, rc ? NULL : err);
+	closed = put_run(st, st->last, rc ? NULL : err);
+	if (!closed)
+		closed = flush(st, rc ? NULL : err);
 	if (rc)
 		cvl_writer_gap(st->w, tick(st->last), tick(end > st->last ? end : st->last),
 			       CVL_LOST_UNKNOWN, cvl_gap_after(rc), NULL);

@@ -26,6 +26,7 @@ struct ett_store {
 	struct cvl_session *session;
 	struct cvl_writer *w;
 	int run, step, event[2], store[2]; /* classes; [1] of half-widths above 32 bits */
+	bool begun;                        /* the run's event is stored */
 	bool every;                        /* steps are records too */
 	uint64_t last;                     /* tick up to which all is stored */
 	uint64_t missing;                  /* records dropped since */

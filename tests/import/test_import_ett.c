@@ -110,6 +110,25 @@ static void an_event_stands_in_the_middle_of_its_bracket(void **state)
 	disk_free(d);
 }
 
+static void a_first_bracket_may_begin_before_the_capture(void **state)
+{
+	struct disk *d = disk(1, 1, 0);
+	struct imported im;
+
+	(void)state;
+	d->record[0].tick = BEGIN + 10; /* the first read took 60 ticks, the second 10 */
+	d->record[0].width = 70;
+	save(d, 0);
+	import_disk(&im, d, true);
+	assert_int_equal(im.rc, 0);
+	assert_int_equal(im.n_reports, 0);
+	assert_string_equal(im.clock[0].text,
+			    "975*run(key)(8254)(parallel port)(a processor)(probes=2) "
+			    "975*event");
+	imported_free(&im);
+	disk_free(d);
+}
+
 static void stores_of_the_self_test_are_on_the_same_clock(void **state)
 {
 	struct disk *d = disk(1, 2, 2);
@@ -425,6 +444,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_event_stands_in_the_middle_of_its_bracket),
+		cmocka_unit_test(a_first_bracket_may_begin_before_the_capture),
 		cmocka_unit_test(stores_of_the_self_test_are_on_the_same_clock),
 		cmocka_unit_test(a_bracket_that_needs_it_is_stored_wider),
 		cmocka_unit_test(steps_of_the_worst_case_mode_are_told_apart_from_events),
