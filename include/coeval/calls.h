@@ -11,12 +11,13 @@
  *   slice    a thread running on a core without a break
  *   way      a call path: a function within another within ...
  *
- * The wall time of a span is the sum of seven parts:
+ * The wall time of a span is the sum of eight parts:
  *
  *   self       its thread ran, and it was the innermost span
  *   callees    the self times of spans within it
  *   preempted  its thread did not run, others did, and it was ready: an interrupt, or a switch
  *              that said so
+ *   ready      its thread had been woken, and waited for a core
  *   switched   its thread did not run, others did, and the switch did not say why: it may have
  *              waited
  *   blocked    its thread did not run, and the core was idle, or the switch said that the thread
@@ -51,7 +52,8 @@ CVL_API void cvl_calls_config_free(struct cvl_calls_config *c);
 
 /**
  * Events that are begins, ends and switches, by YAML rules (docs/calls.md), after those that were
- * added before: of the file @path, or the @n bytes of @text, called @name in messages.
+ * added before: of the file (or built-in rules) @path, or the @n bytes of @text, called
+ * @name in messages.
  * CVL_E_SYNTAX, CVL_E_LIMIT, CVL_E_IO, CVL_E_NOMEM.
  */
 CVL_API int cvl_calls_config_rules(struct cvl_calls_config *c, const char *path,
@@ -82,8 +84,10 @@ CVL_API int cvl_calls_config_program(struct cvl_calls_config *c, const char *pat
 CVL_API int cvl_calls_config_messages(struct cvl_calls_config *c, const char *rule,
 				      struct cvl_error *err);
 
-/** The YAML text of the built-in rules. */
-CVL_API const char *cvl_calls_builtin_rules(void);
+/** Names of the built-in rules, in the order in which they are looked at; NULL: no more. */
+CVL_API const char *cvl_calls_builtin_name(size_t i);
+/** The YAML text of the built-in rules @name, of *@n bytes, not ended by NUL; NULL: there are none. */
+CVL_API const char *cvl_calls_builtin_rules(const char *name, size_t *n);
 
 struct cvl_calls_span;
 struct cvl_calls_slice;
@@ -148,11 +152,25 @@ enum cvl_calls_reason {
 	CVL_CALLS_REASON_NONE,      /* unknown */
 	CVL_CALLS_REASON_PREEMPTED, /* still ready */
 	CVL_CALLS_REASON_BLOCKED,   /* waiting for something */
+	CVL_CALLS_REASON_READY,     /* woken, waiting for a core */
+};
+
+/** What an interrupt, or whoever woke a thread, is. */
+enum cvl_calls_context {
+	CVL_CALLS_CONTEXT_NONE, /* unknown */
+	CVL_CALLS_CONTEXT_TASK,
+	CVL_CALLS_CONTEXT_INTERRUPT, /* of a device; any other interrupt */
+	CVL_CALLS_CONTEXT_SOFTIRQ,   /* Linux' deferred work that is none of those below */
+	CVL_CALLS_CONTEXT_TIMER,
+	CVL_CALLS_CONTEXT_NETWORK,
+	CVL_CALLS_CONTEXT_BLOCK,     /* a disk, or the like */
+	CVL_CALLS_CONTEXT_PROCESSOR, /* an interrupt by another core */
+	CVL_CALLS_CONTEXTS
 };
 
 /** Where time went, ns. */
 struct cvl_calls_parts {
-	int64_t preempted, switched, blocked, waiting, hidden;
+	int64_t preempted, ready, switched, blocked, waiting, hidden;
 };
 
 /** One execution. */
@@ -171,13 +189,32 @@ struct cvl_calls_slice {
 	struct cvl_calls_time begin, end;
 };
 
-/** A thread not running, and which thread ran longest on its core meanwhile. */
+/** Who woke a thread. */
+struct cvl_calls_waker {
+	uint32_t by; /* thread; CVL_CALLS_NONE: not known */
+	enum cvl_calls_context context;
+	/**
+	 * It was @by. Else @by ran on the core of the record, but it may have been an interrupt that
+	 * the trace does not show, or another core.
+	 */
+	bool sure;
+	/** The thread whose message the interrupt @by had just received; CVL_CALLS_NONE: none. */
+	uint32_t sender;
+	struct cvl_calls_time sent, received;
+};
+
+/**
+ * A thread not running, and which thread ran longest on its core meanwhile. A time blocked that
+ * ended by being woken is one, the time ready after it another.
+ */
 struct cvl_calls_away {
 	uint32_t thread, core;
 	uint32_t by;                  /* thread; CVL_CALLS_NONE: idle or unknown */
 	enum cvl_calls_reason reason; /* BLOCKED also where the core was idle for most of it */
 	int64_t by_ns;                /* that it ran */
 	int64_t others;               /* total ns that others ran */
+	bool woken;                   /* BLOCKED: it ended by being woken; READY: always */
+	struct cvl_calls_waker waker; /* if @woken */
 	struct cvl_calls_time begin, end;
 };
 
@@ -234,10 +271,26 @@ struct cvl_calls_thread {
 	const char *task;  /* only its last part: "task" */
 	bool idle;         /* the core is idle when it runs */
 	bool interrupt;
+	enum cvl_calls_context context; /* of an interrupt; else TASK */
+	uint32_t parent;                /* the thread that made it; CVL_CALLS_NONE: not known */
+	struct cvl_calls_time born;     /* when; clock CVL_CALLS_NONE: not known */
+	struct cvl_calls_time died;     /* likewise */
 	uint64_t spans;
 	int64_t busy; /* ns that it is known to have run */
 	struct cvl_calls_parts part;
 	int32_t depth_min, depth_max;
+	uint64_t wakes;                /* times that it ran after being woken */
+	int64_t latency_max;           /* ns from being woken to running, the longest */
+	struct cvl_calls_time slowest; /* when that ended */
+};
+
+/** What a thread was blocked on: time until @by woke it. They add up to its part `blocked`. */
+struct cvl_calls_wait {
+	uint32_t thread;
+	uint32_t by; /* thread; CVL_CALLS_NONE: not known */
+	enum cvl_calls_context context;
+	uint64_t n, unsure; /* times, and those that are not sure */
+	int64_t ns, max;
 };
 
 struct cvl_calls_core {
@@ -254,11 +307,14 @@ struct cvl_calls_repairs {
 	uint64_t paths;     /* calls on paths beyond the limit */
 	uint64_t backwards; /* timestamps that went back: replaced by the previous one */
 	uint64_t strays;    /* returns from interrupts that never began */
+	uint64_t switches;  /* missing: another thread stopped than the one that ran */
+	uint64_t returns;   /* missing: of interrupts */
 };
 
 /** What made a span longer than usual. */
 enum cvl_calls_cause {
 	CVL_CALLS_PREEMPTED,
+	CVL_CALLS_READY,    /* waited for a core after being woken */
 	CVL_CALLS_SWITCHED, /* switched out, for an unknown reason */
 	CVL_CALLS_BLOCKED,
 	CVL_CALLS_WAITED,
@@ -287,23 +343,26 @@ struct cvl_calls_finding {
 enum cvl_calls_step_kind {
 	CVL_CALLS_STEP_RUN,
 	CVL_CALLS_STEP_PREEMPTED, /* @by ran */
+	CVL_CALLS_STEP_READY,     /* woken, waiting for a core: @by ran */
 	CVL_CALLS_STEP_SWITCHED,  /* switched out for an unknown reason: @by ran */
-	CVL_CALLS_STEP_BLOCKED,
-	CVL_CALLS_STEP_MESSAGE, /* from @by to @thread */
+	CVL_CALLS_STEP_BLOCKED,   /* until the interrupt @by, if it is known */
+	CVL_CALLS_STEP_MESSAGE,   /* from @by to @thread */
 };
 
 /**
  * A step of the critical path: what the end of a span waited for, back to its begin, on any core.
  *
  * From the end backwards: what the thread did since the last message that it had waited for; then
- * the transfer of the message; then what its sender did before sending it; and so on. Each instant
- * between begin and end is in exactly one step. Spans and times off the core shorter than a
+ * the transfer of the message; then what its sender did before sending it; and so on. While the
+ * thread was blocked, until another thread woke it: what that one did meanwhile, likewise. Each
+ * instant between begin and end is in exactly one step. Spans and times off the core shorter than a
  * thousandth of the whole are part of what is around them.
  */
 struct cvl_calls_step {
 	enum cvl_calls_step_kind kind;
 	uint32_t thread, function; /* innermost, or CVL_CALLS_NONE */
 	uint32_t by;
+	bool unsure; /* another thread may have woken the one that was blocked */
 	struct cvl_calls_time begin, end;
 	char *text; /* "main, preempted by task X" */
 };
@@ -394,6 +453,8 @@ struct cvl_calls_result {
 	size_t n_costs;
 	const struct cvl_calls_group *group; /* of findings; most time lost first */
 	size_t n_groups;
+	const struct cvl_calls_wait *wait; /* by thread, then the longest first */
+	size_t n_waits;
 	const struct cvl_calls_kept *kept;
 	const struct cvl_calls_span *chosen; /* of the critical path; NULL: no span matches */
 	const struct cvl_calls_step *step;   /* of the path, the earliest first */
@@ -416,6 +477,11 @@ CVL_API int64_t cvl_calls_bound(const struct cvl_analysis *a, struct cvl_calls_t
 CVL_API int64_t cvl_calls_apart(const struct cvl_analysis *a, struct cvl_calls_time from,
 				struct cvl_calls_time to);
 
+/** "switched out", "preempted", "blocked", "ready". */
+CVL_API const char *cvl_calls_reason_name(enum cvl_calls_reason reason);
+/** "unknown", "task", "interrupt", "softirq", "timer", "network", "block", "processor". */
+CVL_API const char *cvl_calls_context_name(enum cvl_calls_context context);
+
 /** The name of a function, "?" for CVL_CALLS_NONE. */
 CVL_API const char *cvl_calls_function_name(const struct cvl_calls_result *r, uint32_t function);
 
@@ -423,14 +489,15 @@ CVL_API const char *cvl_calls_function_name(const struct cvl_calls_result *r, ui
 
 /**
  * Folded stacks: a line for each call path, its names joined by semicolons, then its self time in
- * ns. Semicolons and control characters in names become underscores. CVL_E_NOMEM.
+ * ns; with @off_cpu, the time that its thread did not run meanwhile. The path of a thread alone has
+ * what is in no span. Semicolons and control characters in names become underscores. CVL_E_NOMEM.
  */
-CVL_API int cvl_calls_folded(const struct cvl_analysis *a, struct cvl_out *out,
+CVL_API int cvl_calls_folded(const struct cvl_analysis *a, bool off_cpu, struct cvl_out *out,
 			     struct cvl_error *err);
 
-/** Flame graph of self times as SVG. CVL_E_NOMEM. */
-CVL_API int cvl_calls_flame(const struct cvl_analysis *a, const char *title, struct cvl_out *out,
-			    struct cvl_error *err);
+/** Flame graph of the same as SVG. CVL_E_NOMEM. */
+CVL_API int cvl_calls_flame(const struct cvl_analysis *a, const char *title, bool off_cpu,
+			    struct cvl_out *out, struct cvl_error *err);
 
 CVL_END_DECLS
 

@@ -169,7 +169,7 @@ static int prepare(struct opened *o, const struct request *r, struct cvl_table_o
 	if (!strcmp(r->name, "violations") && r->rules) {
 		rc = cvl_check_rules_load(&o->check, r->rules, err);
 		opts->check = o->check;
-	} else if (!strcmp(r->name, "calls")) {
+	} else if (!strcmp(r->name, "calls") || !strcmp(r->name, "waits")) {
 		o->config = cvl_calls_config_new();
 		rc = o->config ? 0 : cvl_no_memory(err);
 		for (size_t i = 0; i < r->n_list && !rc; i++)

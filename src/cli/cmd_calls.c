@@ -15,7 +15,7 @@ struct request {
 	struct calls_options calls;
 	const char *session, *chosen, *svg, *html;
 	unsigned top;
-	bool json, folded;
+	bool json, folded, off_cpu, show;
 };
 
 enum document { FOLDED, FLAME };
@@ -23,8 +23,8 @@ enum document { FOLDED, FLAME };
 static int put(const struct calls_view *v, enum document what, struct cvl_out *o,
 	       struct cvl_error *err)
 {
-	return what == FOLDED ? cvl_calls_folded(v->a, o, err) :
-				cvl_calls_flame(v->a, v->session, o, err);
+	return what == FOLDED ? cvl_calls_folded(v->a, v->off_cpu, o, err) :
+				cvl_calls_flame(v->a, v->session, v->off_cpu, o, err);
 }
 
 static int write_file(const struct calls_view *v, const char *path, enum document what,
@@ -102,7 +102,7 @@ static int calls(void *request, struct cvl_session *session, struct cvl_error *e
 	const struct cvl_calls_opts opts = { .config = r->config, .path = r->chosen };
 	struct cvl_timeline *tl;
 	struct cvl_analysis *a = NULL;
-	struct calls_view v = { .session = r->session, .top = r->top };
+	struct calls_view v = { .session = r->session, .top = r->top, .off_cpu = r->off_cpu };
 	int rc = cvl_timeline_open(&tl, session, &r->opts, err);
 
 	if (rc)
@@ -118,8 +118,8 @@ static int calls(void *request, struct cvl_session *session, struct cvl_error *e
 	if (!rc && v.r->other_program)
 		warn_of_program(&v, r);
 	if (!rc && r->chosen && !v.r->chosen)
-		rc = cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET, "%s: --path %s: no such function",
-			      r->session, r->chosen);
+		rc = cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET,
+			      "%s: --path %s: no such function or lane", r->session, r->chosen);
 	if (!rc && r->html)
 		rc = write_page(r, session, err);
 	if (!rc)
@@ -131,9 +131,36 @@ static int calls(void *request, struct cvl_session *session, struct cvl_error *e
 
 /* ---- the command line ---- */
 
-static int print_rules(void)
+/* What is asked without a session: --rules help, and --rules NAME --show. -1: something else. */
+static int rules_alone(int argc, char **argv)
 {
-	fputs(cvl_calls_builtin_rules(), stdout);
+	const char *text;
+	size_t n;
+
+	if (argc < 3 || strcmp(argv[1], "--rules") != 0)
+		return -1;
+	if (argc == 3 && !strcmp(argv[2], "help")) {
+		for (size_t i = 0; cvl_calls_builtin_name(i); i++) {
+			text = cvl_calls_builtin_rules(cvl_calls_builtin_name(i), &n);
+			/* the first line is the licence, the second says what it is */
+			text = memchr(text, '\n', n);
+			printf("%-10s %.*s\n", cvl_calls_builtin_name(i),
+			       (int)strcspn(text + 3, "\n"), text + 3);
+		}
+		return cli_flush();
+	}
+	if (argc != 4 || strcmp(argv[3], "--show") != 0)
+		return -1;
+	text = cvl_calls_builtin_rules(argv[2], &n);
+	if (!text) {
+		struct cvl_error err;
+
+		cvl_fail(&err, CVL_E_USAGE, CVL_NO_OFFSET,
+			 "--rules %s: no such rules are built in (--rules help lists them)",
+			 argv[2]);
+		return cli_fail(&err);
+	}
+	fwrite(text, 1, n, stdout);
 	return cli_flush();
 }
 
@@ -141,14 +168,17 @@ static int print_rules(void)
 
 static const struct cli_option options[] = {
 	CALLS_OPTIONS(struct request, calls),
+	{ "show", 0, NULL, OPTION_FLAG, AT(show), "print the built-in rules NAME of --rules" },
 	{ "path", 0, "[NODE.]GLOB", OPTION_TEXT, AT(chosen),
-	  "critical path of the longest span of this name (default: of the longest of all)" },
+	  "critical path of the longest span of this name, or of the thread (default: of the longest span of all)" },
 	RANGE_OPTIONS(AT(opts)),
 	{ .kind = OPTION_HEADING, .what = "Output" },
 	{ "top", 0, "N", OPTION_NUMBER, AT(top), "rows of each table (default: 30)", 1, 1000000 },
 	{ "folded", 0, NULL, OPTION_FLAG, AT(folded),
 	  "folded stacks, with self times in ns, instead of tables" },
 	{ "svg", 0, "FILE", OPTION_FILE, AT(svg), "also write a flame graph" },
+	{ "off-cpu", 0, NULL, OPTION_FLAG, AT(off_cpu),
+	  "of --folded and --svg: times when the thread did not run" },
 	{ "html", 0, "FILE", OPTION_FILE, AT(html),
 	  "also write the page of `coeval view` with its data" },
 	JSON_OPTION(AT(json)),
@@ -168,14 +198,19 @@ static int run(int argc, char **argv, const struct verb *verb)
 		cvl_no_memory(&err);
 		return cli_fail(&err);
 	}
-	/* the only request without a session */
-	if (argc == 3 && !strcmp(argv[1], "--rules") && !strcmp(argv[2], "help")) {
+	status = rules_alone(argc, argv);
+	if (status >= 0) {
 		cvl_calls_config_free(r.config);
-		return print_rules();
+		return status;
 	}
 	status = options_read(verb, &r, argc, argv, &operands);
 	if (status < 0 && r.json && r.folded)
 		status = cli_usage(verb, "--json and --folded exclude each other");
+	if (status < 0 && r.show)
+		status = cli_usage(verb,
+				   "--show stands alone with the rules' name: --rules NAME --show");
+	if (status < 0 && r.off_cpu && !r.folded && !r.svg)
+		status = cli_usage(verb, "--off-cpu is for --folded or --svg");
 	if (status < 0 && calls_options_load(&r.calls, r.config, &err))
 		status = cli_fail(&err);
 	if (status < 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Self times by call path: folded stacks, and a flame graph. */
+/* Self times, or times off the core, by call path: folded stacks, and a flame graph. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,18 +47,57 @@ static size_t way_of(const struct cvl_calls_result *r, uint32_t i, uint32_t *way
 	return n;
 }
 
-int cvl_calls_folded(const struct cvl_analysis *a, struct cvl_out *o, struct cvl_error *err)
+/*
+ * For each call path, the time that its thread ran, or did not run, when its last function was the
+ * innermost one; of the paths that are threads, when there was none. To be freed.
+ */
+static int64_t *values(const struct cvl_calls_result *r, bool off)
+{
+	int64_t *v = calloc(r->n_ways + 1, sizeof(*v));
+
+	for (size_t i = 0; v && i < r->n_threads; i++) {
+		const struct cvl_calls_thread *t = &r->thread[i];
+		const struct cvl_calls_parts *p = &t->part;
+
+		if (t->idle || t->interrupt)
+			continue;
+		v[t->root] = off ? p->preempted + p->ready + p->switched + p->blocked + p->waiting :
+				   t->busy;
+	}
+	for (size_t i = r->n_ways; v && i-- > 0;) {
+		const struct cvl_calls_way *w = &r->way[i];
+		const uint32_t root = r->thread[w->thread].root;
+		int64_t mine = off ? w->total - w->self : w->self;
+
+		if (w->parent == CVL_CALLS_NONE)
+			continue;
+		for (uint32_t k = w->child; off && k != CVL_CALLS_NONE; k = r->way[k].next)
+			mine -= r->way[k].total;
+		v[i] = mine > 0 ? mine : 0;
+		v[root] -= v[i];
+	}
+	for (size_t i = 0; v && i < r->n_threads; i++)
+		if (v[r->thread[i].root] < 0)
+			v[r->thread[i].root] = 0;
+	return v;
+}
+
+int cvl_calls_folded(const struct cvl_analysis *a, bool off_cpu, struct cvl_out *o,
+		     struct cvl_error *err)
 {
 	const struct cvl_calls_result *r = cvl_calls_result(a);
 	uint32_t *way = calloc(r->n_ways + 1, sizeof(*way));
+	int64_t *value = values(r, off_cpu);
 
-	if (!way)
+	if (!way || !value) {
+		free(way);
+		free(value);
 		return cvl_no_memory(err);
+	}
 	for (size_t i = 0; i < r->n_ways && !o->closed; i++) {
-		const struct cvl_calls_way *n = &r->way[i];
 		size_t depth;
 
-		if (n->self <= 0)
+		if (value[i] <= 0)
 			continue;
 		depth = way_of(r, (uint32_t)i, way);
 		for (size_t k = 0; k < depth; k++) {
@@ -72,10 +111,11 @@ int cvl_calls_folded(const struct cvl_analysis *a, struct cvl_out *o, struct cvl
 			put_folded_name(o, label(r, &r->way[way[k]]));
 		}
 		cvl_out_char(o, ' ');
-		cvl_out_i64(o, n->self);
+		cvl_out_i64(o, value[i]);
 		cvl_out_char(o, '\n');
 	}
 	free(way);
+	free(value);
 	return 0;
 }
 
@@ -83,9 +123,10 @@ int cvl_calls_folded(const struct cvl_analysis *a, struct cvl_out *o, struct cvl
 
 struct flame {
 	const struct cvl_calls_result *r;
-	struct cvl_out *o; /* NULL: only measure the height */
-	int64_t *width;    /* per call path: self time of it and everything below */
-	double scale;      /* pixels per ns */
+	struct cvl_out *o;    /* NULL: only measure the height */
+	const int64_t *value; /* per call path: see values() */
+	int64_t *width;       /* the same of it and everything below */
+	double scale;         /* pixels per ns */
 	size_t deepest, left_out;
 };
 
@@ -109,7 +150,7 @@ static void rect(const struct flame *fl, const struct cvl_calls_way *n, int64_t 
 
 	colour_of(name, colour);
 	cvl_bound_text(total, width);
-	cvl_bound_text(self, n->self);
+	cvl_bound_text(self, fl->value[n - fl->r->way]);
 	cvl_out_text(fl->o, "<g><title>");
 	svg_escape(fl->o, name, 200);
 	if (n->parent != CVL_CALLS_NONE)
@@ -163,7 +204,8 @@ static void draw_all(struct flame *fl, double base)
 	}
 }
 
-static void put_graph(struct flame *fl, const char *title, int64_t whole, struct cvl_out *o)
+static void put_graph(struct flame *fl, const char *title, const char *what, int64_t whole,
+		      struct cvl_out *o)
 {
 	char total[CVL_TIME_TEXT], text[160];
 	double height;
@@ -178,31 +220,35 @@ static void put_graph(struct flame *fl, const char *title, int64_t whole, struct
 	svg_text(o, &head, title);
 	draw_all(fl, height - 26);
 	cvl_bound_text(total, whole);
-	snprintf(text, sizeof(text),
-		 "%s of self time; %zu call paths too narrow or deep to be drawn", total,
-		 fl->left_out);
+	snprintf(text, sizeof(text), "%s of %s; %zu call paths too narrow or deep to be drawn",
+		 total, what, fl->left_out);
 	svg_text(o, &foot, text);
 	svg_end(o);
 }
 
-int cvl_calls_flame(const struct cvl_analysis *a, const char *title, struct cvl_out *out,
-		    struct cvl_error *err)
+int cvl_calls_flame(const struct cvl_analysis *a, const char *title, bool off_cpu,
+		    struct cvl_out *out, struct cvl_error *err)
 {
 	const struct cvl_calls_result *r = cvl_calls_result(a);
 	struct flame fl = { .r = r, .width = calloc(r->n_ways + 1, sizeof(*fl.width)) };
-	int64_t whole = 0;
+	int64_t *value = values(r, off_cpu), whole = 0;
 
-	if (!fl.width)
+	if (!fl.width || !value) {
+		free(fl.width);
+		free(value);
 		return cvl_no_memory(err);
+	}
+	fl.value = value;
 	for (size_t i = r->n_ways; i-- > 0;) {
-		fl.width[i] += r->way[i].self > 0 ? r->way[i].self : 0;
+		fl.width[i] += value[i];
 		if (r->way[i].parent != CVL_CALLS_NONE)
 			fl.width[r->way[i].parent] += fl.width[i];
 		else
 			whole += fl.width[i];
 	}
 	fl.scale = whole ? (WIDTH - 2 * MARGIN) / (double)whole : 0;
-	put_graph(&fl, title, whole, out);
+	put_graph(&fl, title, off_cpu ? "time off the cores" : "self time", whole, out);
 	free(fl.width);
+	free(value);
 	return 0;
 }

@@ -87,8 +87,8 @@ struct table_kind {
 };
 
 extern const struct table_kind table_edges, table_samples, table_events, table_event, table_spans,
-	table_marks, table_gaps, table_clocks, table_calls, table_violations, table_tasks,
-	table_power;
+	table_marks, table_gaps, table_clocks, table_calls, table_waits, table_violations,
+	table_tasks, table_power;
 
 /** Room for @more rows. */
 int table_room(struct cvl_table *t, size_t more, struct cvl_error *err);

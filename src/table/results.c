@@ -113,6 +113,7 @@ enum {
 	CALL_DEPTH,
 	CALL_SELF,
 	CALL_PREEMPTED,
+	CALL_READY,
 	CALL_SWITCHED,
 	CALL_BLOCKED,
 	CALL_WAITING,
@@ -132,6 +133,7 @@ static const struct cvl_column call_columns[] = {
 	[CALL_DEPTH] = { "depth", CVL_COLUMN_INT, false, "calls around it" },
 	[CALL_SELF] = { "self_ns", CVL_COLUMN_INT, false, "time in the function itself" },
 	[CALL_PREEMPTED] = { "preempted_ns", CVL_COLUMN_INT, false, "others ran, it was ready" },
+	[CALL_READY] = { "ready_ns", CVL_COLUMN_INT, false, "woken, it waited for a core" },
 	[CALL_SWITCHED] = { "switched_ns", CVL_COLUMN_INT, false,
 			    "others ran, it may have waited" },
 	[CALL_BLOCKED] = { "blocked_ns", CVL_COLUMN_INT, false, "it could not go on" },
@@ -141,9 +143,11 @@ static const struct cvl_column call_columns[] = {
 			    "its begin or end was not seen: in no total" },
 };
 
-/* Spans as they end; who and what they are called is known once all ended. */
+/* Spans, or times that threads did not run, as they end; what they are called is known once all ended. */
 struct calls {
+	bool aways;
 	struct cvl_calls_span *span;
+	struct cvl_calls_away *away;
 	size_t n, room;
 	bool failed;
 };
@@ -152,6 +156,8 @@ static void keep_span(void *ctx, const struct cvl_calls_span *span)
 {
 	struct calls *c = ctx;
 
+	if (c->aways)
+		return;
 	c->failed = c->failed || cvl_room(&c->span, c->n, &c->room, sizeof(*c->span));
 	if (!c->failed)
 		c->span[c->n++] = *span;
@@ -162,9 +168,15 @@ static void no_slice(void *ctx, const struct cvl_calls_slice *slice)
 	(void)ctx, (void)slice;
 }
 
-static void no_away(void *ctx, const struct cvl_calls_away *away)
+static void keep_away(void *ctx, const struct cvl_calls_away *away)
 {
-	(void)ctx, (void)away;
+	struct calls *c = ctx;
+
+	if (!c->aways)
+		return;
+	c->failed = c->failed || cvl_room(&c->away, c->n, &c->room, sizeof(*c->away));
+	if (!c->failed)
+		c->away[c->n++] = *away;
 }
 
 static int put_call(struct cvl_table *t, const struct cvl_analysis *a,
@@ -187,6 +199,7 @@ static int put_call(struct cvl_table *t, const struct cvl_analysis *a,
 	table_ints(t, CALL_DEPTH)[t->n] = s->depth;
 	table_ints(t, CALL_SELF)[t->n] = s->self;
 	table_ints(t, CALL_PREEMPTED)[t->n] = s->part.preempted;
+	table_ints(t, CALL_READY)[t->n] = s->part.ready;
 	table_ints(t, CALL_SWITCHED)[t->n] = s->part.switched;
 	table_ints(t, CALL_BLOCKED)[t->n] = s->part.blocked;
 	table_ints(t, CALL_WAITING)[t->n] = s->part.waiting;
@@ -196,11 +209,78 @@ static int put_call(struct cvl_table *t, const struct cvl_analysis *a,
 	return 0;
 }
 
-static int calls_end(struct cvl_table *t, struct cvl_error *err)
+enum {
+	WAIT_BEGIN,
+	WAIT_END,
+	WAIT_BEGIN_BOUND,
+	WAIT_DURATION_BOUND,
+	WAIT_NODE,
+	WAIT_THREAD,
+	WAIT_WHY,
+	WAIT_BY,
+	WAIT_CONTEXT,
+	WAIT_SURE,
+	WAIT_SENDER,
+};
+
+static const struct cvl_column wait_columns[] = {
+	[WAIT_BEGIN] = { "begin_ns", CVL_COLUMN_INT, false, "on the timeline" },
+	[WAIT_END] = { "end_ns", CVL_COLUMN_INT, false, "on the timeline" },
+	[WAIT_BEGIN_BOUND] = { "begin_bound_ns", CVL_COLUMN_INT, true, "half-width of begin_ns" },
+	[WAIT_DURATION_BOUND] = { "duration_bound_ns", CVL_COLUMN_INT, true,
+				  "half-width of end_ns - begin_ns" },
+	[WAIT_NODE] = { "node", CVL_COLUMN_NAME, false, "" },
+	[WAIT_THREAD] = { "thread", CVL_COLUMN_NAME, false, "that did not run" },
+	[WAIT_WHY] = { "why", CVL_COLUMN_NAME, false,
+		       "switched out, preempted, blocked, or ready: woken, without a core" },
+	[WAIT_BY] = { "by", CVL_COLUMN_NAME, true,
+		      "who woke it, if it was blocked; else who ran meanwhile, longest" },
+	[WAIT_CONTEXT] = { "context", CVL_COLUMN_NAME, true,
+			   "what woke it is: task, interrupt, softirq, timer, network, ..." },
+	[WAIT_SURE] = { "sure", CVL_COLUMN_BOOL, false, "nothing else can have woken it" },
+	[WAIT_SENDER] = { "sender", CVL_COLUMN_NAME, true,
+			  "whose message the interrupt had received that woke it" },
+};
+
+static int put_wait(struct cvl_table *t, const struct cvl_analysis *a,
+		    const struct cvl_calls_result *r, const struct cvl_calls_away *w,
+		    struct cvl_error *err)
+{
+	static const size_t columns[] = { WAIT_NODE, WAIT_THREAD,  WAIT_WHY,
+					  WAIT_BY,   WAIT_CONTEXT, WAIT_SENDER };
+	const struct cvl_calls_thread *thread = &r->thread[w->thread];
+	const bool woken = w->reason == CVL_CALLS_REASON_BLOCKED && w->woken;
+	const uint32_t by = woken                                 ? w->waker.by :
+			    w->reason == CVL_CALLS_REASON_BLOCKED ? CVL_CALLS_NONE :
+								    w->by;
+	const char *const texts[] = {
+		r->node[thread->node],
+		thread->label,
+		cvl_calls_reason_name(w->reason),
+		by == CVL_CALLS_NONE ? NULL : r->thread[by].label,
+		woken && w->waker.context ? cvl_calls_context_name(w->waker.context) : NULL,
+		woken && w->waker.sender != CVL_CALLS_NONE ? r->thread[w->waker.sender].label :
+							     NULL,
+	};
+	int rc = table_room(t, 1, err);
+
+	rc = rc ? rc : table_put_names(t, columns, texts, 6, err);
+	if (rc)
+		return rc;
+	table_ints(t, WAIT_BEGIN)[t->n] = w->begin.ns;
+	table_ints(t, WAIT_END)[t->n] = w->end.ns;
+	table_ints(t, WAIT_BEGIN_BOUND)[t->n] = cvl_calls_bound(a, w->begin);
+	table_ints(t, WAIT_DURATION_BOUND)[t->n] = cvl_calls_apart(a, w->begin, w->end);
+	table_bools(t, WAIT_SURE)[t->n] = woken && w->waker.sure;
+	t->n++;
+	return 0;
+}
+
+static int study_calls(struct cvl_table *t, bool aways, struct cvl_error *err)
 {
 	struct cvl_calls_opts opts = t->opts.calls ? *t->opts.calls : (struct cvl_calls_opts){ 0 };
-	struct calls kept = { 0 };
-	const struct cvl_calls_sink sink = { keep_span, no_slice, no_away, &kept };
+	struct calls kept = { .aways = aways };
+	const struct cvl_calls_sink sink = { keep_span, no_slice, keep_away, &kept };
 	struct cvl_analysis *a = NULL;
 	int rc;
 
@@ -210,11 +290,32 @@ static int calls_end(struct cvl_table *t, struct cvl_error *err)
 	if (!rc && kept.failed)
 		rc = cvl_no_memory(err);
 	for (size_t i = 0; i < kept.n && !rc; i++)
-		rc = put_call(t, a, cvl_calls_result(a), &kept.span[i], err);
+		rc = aways ? put_wait(t, a, cvl_calls_result(a), &kept.away[i], err) :
+			     put_call(t, a, cvl_calls_result(a), &kept.span[i], err);
 	cvl_analysis_free(a);
 	free(kept.span);
+	free(kept.away);
 	return rc;
 }
+
+static int calls_end(struct cvl_table *t, struct cvl_error *err)
+{
+	return study_calls(t, false, err);
+}
+
+static int waits_end(struct cvl_table *t, struct cvl_error *err)
+{
+	return study_calls(t, true, err);
+}
+
+const struct table_kind table_waits = {
+	.name = "waits",
+	.what = "times that threads did not run: why, and who woke them",
+	.result = true,
+	.column = wait_columns,
+	.n_columns = sizeof(wait_columns) / sizeof(*wait_columns),
+	.end = waits_end,
+};
 
 const struct table_kind table_calls = {
 	.name = "calls",

@@ -15,8 +15,9 @@
 
 /* In the order of docs/tables.md; "event_" stands for all of its classes. */
 static const struct table_kind *const kinds[] = {
-	&table_edges, &table_samples, &table_events,     &table_event, &table_spans, &table_marks,
-	&table_gaps,  &table_clocks,  &table_violations, &table_calls, &table_tasks, &table_power,
+	&table_edges, &table_samples, &table_events, &table_event,      &table_spans,
+	&table_marks, &table_gaps,    &table_clocks, &table_violations, &table_calls,
+	&table_waits, &table_tasks,   &table_power,
 };
 
 #define KINDS (sizeof(kinds) / sizeof(*kinds))

@@ -15,7 +15,7 @@
 /* Names, before threads and functions have theirs: */
 #define RUNS UINT32_MAX
 #define AWAY (UINT32_C(1) << 31) /* and the thread that ran meanwhile, or none, and why */
-#define REASONS 3
+#define REASONS (CVL_CALLS_REASON_READY + 1)
 
 struct threads {
 	struct intervals *all;
@@ -100,28 +100,28 @@ static void see_slice(void *ctx, const struct cvl_calls_slice *s)
 
 static void see_away(void *ctx, const struct cvl_calls_away *a)
 {
-	const bool by = a->by != CVL_CALLS_NONE && a->reason != CVL_CALLS_REASON_BLOCKED;
+	const uint32_t by = a->reason != CVL_CALLS_REASON_BLOCKED ? a->by :
+			    a->woken                              ? a->waker.by :
+								    CVL_CALLS_NONE;
 
 	add(ctx, a->thread, &a->begin, &a->end, STATES,
-	    AWAY | ((by ? a->by + 1 : 0) * REASONS + a->reason), INTERVAL_AWAY);
+	    AWAY | ((by != CVL_CALLS_NONE ? by + 1 : 0) * REASONS + a->reason), INTERVAL_AWAY);
 }
 
 /* ---- once all is known ---- */
 
-/* "preempted by X" */
+/* "preempted by X", "blocked until X" woke it */
 static uint32_t away_name(struct threads *t, uint32_t by, enum cvl_calls_reason reason)
 {
-	static const char *const words[REASONS] = {
-		[CVL_CALLS_REASON_NONE] = "switched out",
-		[CVL_CALLS_REASON_PREEMPTED] = "preempted",
-		[CVL_CALLS_REASON_BLOCKED] = "blocked",
+	static const char *const words[REASONS][2] = {
+		[CVL_CALLS_REASON_NONE] = { "switched out", " for " },
+		[CVL_CALLS_REASON_PREEMPTED] = { "preempted", " by " },
+		[CVL_CALLS_REASON_BLOCKED] = { "blocked", " until " },
+		[CVL_CALLS_REASON_READY] = { "ready", " while " },
 	};
 	char text[300];
 
-	snprintf(text, sizeof(text), "%s%s%.200s", words[reason],
-		 !by                                  ? "" :
-		 reason == CVL_CALLS_REASON_PREEMPTED ? " by " :
-							" for ",
+	snprintf(text, sizeof(text), "%s%s%.200s", words[reason][0], by ? words[reason][1] : "",
 		 by && by <= t->r->n_threads ? t->r->thread[by - 1].task : "");
 	return intervals_name(t->all, text);
 }

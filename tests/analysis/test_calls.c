@@ -254,7 +254,7 @@ static void what_is_not_marked_is_true(void **state)
 				i += n < t.n_events - i ? n - 1 : t.n_events - i - 1;
 				hole[holes][1] = t.event[i].at;
 				assert_int_equal(calls_gap(c, 0, core, at(hole[holes][0]),
-							   at(hole[holes][1]), n, &err),
+							   at(hole[holes][1]), n, false, &err),
 						 0);
 				holes++;
 				continue;
@@ -322,7 +322,7 @@ static void any_events_leave_spans_in_order(void **state)
 				break;
 			case 1:
 				calls_gap(c, 0, draw_below(&d, 2) ? core : CVL_CALLS_NONE, at(now),
-					  at(now + late), 1, &err);
+					  at(now + late), 1, false, &err);
 				break;
 			case 2:
 				number = (uint32_t)draw_below(&d, THREADS);
@@ -548,7 +548,7 @@ static void an_exit_lost_in_a_gap_ends_its_span_there(void **state)
 	(void)state;
 	calls_begin(c, 0, at(10), 1, 0, &err);
 	calls_begin(c, 0, at(20), 2, 0, &err);
-	calls_gap(c, 0, core, at(30), at(40), 1, &err);
+	calls_gap(c, 0, core, at(30), at(40), 1, false, &err);
 	calls_end(c, 0, at(60), 1, 0, false, &err);
 	done(c, &told, 60);
 	assert_int_equal(told.n, 2);
@@ -722,6 +722,7 @@ static void a_path_tells_the_innermost_span_however_deep(void **state)
 	struct cvl_calls_kept kept;
 	struct calls_path path;
 	struct cvl_calls_span s = { .thread = 0 };
+	const struct cvl_calls_thread thread = { .born = { .clock = CVL_CALLS_NONE } };
 
 	(void)state;
 	calls_kept_init(&kept, 1000);
@@ -732,7 +733,7 @@ static void a_path_tells_the_innermost_span_however_deep(void **state)
 		s.end = at(1000000 - i);
 		calls_kept_span(&kept, &s);
 	}
-	assert_int_equal(calls_path_find(&path, &kept, 0, at(0), at(1000000)), 0);
+	assert_int_equal(calls_path_find(&path, &kept, &thread, 0, at(0), at(1000000)), 0);
 	assert_int_equal(path.n, 2); /* all that is around it is short, and goes together */
 	assert_int_equal(path.step[1].function, 299);
 	calls_path_free(&path);

@@ -263,7 +263,8 @@ static char *found(const struct opened *opened, unsigned which, const char *path
 	if (which == 0)
 		put_check(o, cvl_check_result(a));
 	else if (which == 1)
-		ok(cvl_calls_folded(a, o, &err) | cvl_calls_flame(a, "t", o, &err), &err);
+		ok(cvl_calls_folded(a, false, o, &err) | cvl_calls_flame(a, "t", false, o, &err),
+		   &err);
 	else if (which == 2)
 		put_flow(o, cvl_flow_result(a));
 	else if (which == 3)

@@ -24,6 +24,9 @@ done <<'RULES'
 - { switch: a, next: b, reason: tired }
 - { begin: a, end: b, reason: blocked }
 - { interrupt: a, end: b }
+- { wake: a }
+- { wake: a, task: b, needs: [sleep] }
+- { interrupt: a, return: b, context: [timer, dream] }
 - { begin: a, end: b, name: [a, [b]] }
 - { begin: a, end: b, name: { a: b } }
 - 3
@@ -52,10 +55,16 @@ grep -c '<rect' flame.svg
 python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' flame.svg && echo "is XML"
 
 echo "== the built-in rules can be read as rules"
-coeval calls --rules help >builtin.yaml
+for name in $(coeval calls --rules help | cut -d " " -f 1); do
+	coeval calls --rules "$name" --show
+done >builtin.yaml
 coeval calls s --rules builtin.yaml --json >a.json
 coeval calls s --json >b.json
 cmp a.json b.json && echo "and change nothing"
+coeval calls s --rules pairs --json | cmp - b.json && echo "nor do some of them by name"
+coeval calls --rules none --show; echo "status $?"
+coeval calls s --show; echo "status $?"
+coeval calls s --off-cpu; echo "status $?"
 
 echo "== names of a program that is not where its file says"
 cat >f.c <<'C'

@@ -14,7 +14,7 @@ import pyarrow
 s = coeval.open(sys.argv[1])
 
 for name in s.tables():
-    if name in ("violations", "calls", "tasks", "power"):
+    if name in ("violations", "calls", "waits", "tasks", "power"):
         continue
     held = table = s.table(name)
     arrow = pyarrow.table(table)

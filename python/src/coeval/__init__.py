@@ -239,6 +239,10 @@ class Session:
         """Executions of functions and tasks (docs/calls.md); `rules`: files; `program`: the traced ELF file."""
         return self.table("calls", list=[_os.fspath(r) for r in rules], program=program and _os.fspath(program), **how)
 
+    def waits(self, rules=(), **how):
+        """Times that threads did not run: why, and who woke them (docs/calls.md); `rules`: files."""
+        return self.table("waits", list=[_os.fspath(r) for r in rules], **how)
+
     def tasks(self, pins=(), power=None, unit=1.0, **how):
         """Runs of tasks (docs/task-show.md): marked by packets, spans, or `pins` that are high; `power`: a channel, `unit` watts each."""
         return self.table("tasks", list=list(pins), watts=power, unit=unit, **how)

@@ -2,6 +2,7 @@
 #include "analysis/calls/bind.h"
 
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +10,8 @@
 static const struct calls_fields defaults[CALLS_SLOTS] = {
 	[CALLS_SLOT_THREAD] = { .field = { (char[]){ "vtid" }, (char[]){ "thread" } }, .n = 2 },
 	[CALLS_SLOT_CORE] = { .field = { (char[]){ "cpu_id" }, (char[]){ "core" },
-					 (char[]){ "cpu" } },
-			      .n = 3 },
+					 (char[]){ "cpu" }, (char[]){ "perf_cpu" } },
+			      .n = 4 },
 };
 
 /* The member @name, innermost scope first; only context fields if no rule named it. */
@@ -84,6 +85,13 @@ int bound_class(struct bound_class *b, const struct calls_rules *rules,
 		[CALLS_RULE_SPAN] = { BOUND_BEGIN, BOUND_END },
 		[CALLS_RULE_SWITCH] = { BOUND_SWITCH, BOUND_NOT },
 		[CALLS_RULE_INTERRUPT] = { BOUND_INTERRUPT, BOUND_RETURN },
+		[CALLS_RULE_WAKING] = { BOUND_WAKING, BOUND_NOT },
+		[CALLS_RULE_WAKE] = { BOUND_WAKE, BOUND_NOT },
+		[CALLS_RULE_BIRTH] = { BOUND_BIRTH, BOUND_NOT },
+		[CALLS_RULE_DEATH] = { BOUND_DEATH, BOUND_NOT },
+		[CALLS_RULE_RENAME] = { BOUND_RENAME, BOUND_NOT },
+		[CALLS_RULE_STATE] = { BOUND_STATE, BOUND_NOT },
+		[CALLS_RULE_MIGRATE] = { BOUND_MIGRATE, BOUND_NOT },
 		[CALLS_RULE_IDLE] = { BOUND_NOT, BOUND_NOT },
 	};
 
@@ -99,9 +107,11 @@ int bound_class(struct bound_class *b, const struct calls_rules *rules,
 		if (!glob)
 			continue;
 		/* without a value for the name field, an end closes the innermost span */
-		b->stem = r->slot[CALLS_SLOT_NAME].n ? strdup("") :
-			  strchr(glob, '*')          ? stem_of(class->name, glob) :
-						       strdup(r->begin);
+		b->stem = r->slot[CALLS_SLOT_NAME].n || (glob == r->end && !strchr(glob, '*') &&
+							 strchr(r->begin, '*')) ?
+				  strdup("") :
+			  strchr(glob, '*') ? stem_of(class->name, glob) :
+					      strdup(r->begin);
 		if (!b->stem)
 			return CVL_E_NOMEM;
 		if (*b->stem && r->end && strchr(glob, '*') &&
@@ -112,9 +122,37 @@ int bound_class(struct bound_class *b, const struct calls_rules *rules,
 		}
 		b->kind = kinds[r->kind][glob == r->end];
 		b->reason = r->reason;
+		b->rule = r;
+		b->number = (uint32_t)i;
 		find_slots(b, r, class);
 	}
 	return 0;
+}
+
+/* "5.10.0-8-amd64": 5010. */
+static unsigned release_of(const struct cvl_trace *trace)
+{
+	const char *text = cvl_trace_env(trace, "kernel_release");
+	unsigned major, minor;
+
+	text = text ? text : cvl_trace_env(trace, "release"); /* perf */
+	return text && sscanf(text, "%3u.%3u", &major, &minor) == 2 ? major * 1000 + minor : 0;
+}
+
+void bound_trace(struct bound_class *b, size_t n, const struct cvl_trace *trace)
+{
+	bool traced[CVL_CALLS_CONTEXTS] = { false };
+
+	for (size_t i = 0; i < n; i++)
+		if (b[i].kind == BOUND_INTERRUPT)
+			traced[b[i].rule->n_contexts ? b[i].rule->context[0] :
+						       CVL_CALLS_CONTEXT_INTERRUPT] = true;
+	for (size_t i = 0; i < n; i++) {
+		b[i].release = release_of(trace);
+		b[i].sure = true;
+		for (size_t k = 0; b[i].rule && k < b[i].rule->n_needs; k++)
+			b[i].sure = b[i].sure && traced[b[i].rule->needs[k]];
+	}
 }
 
 void bound_message(struct bound_class *b, const struct cvl_event_class *class)

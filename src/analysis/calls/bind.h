@@ -12,6 +12,13 @@ enum bound_kind {
 	BOUND_SWITCH,
 	BOUND_INTERRUPT,
 	BOUND_RETURN,
+	BOUND_WAKING,
+	BOUND_WAKE,
+	BOUND_BIRTH,
+	BOUND_DEATH,
+	BOUND_RENAME,
+	BOUND_STATE,
+	BOUND_MIGRATE,
 	BOUND_MESSAGE
 };
 
@@ -20,6 +27,10 @@ struct bound_class {
 	const char *want[CALLS_SLOTS]; /* names of fields, by their address; NULL: none */
 	bool scope[CVL_SCOPES];        /* any of them is in this scope */
 	enum cvl_calls_reason reason;  /* of a switch */
+	const struct calls_rule *rule; /* NULL: BOUND_MESSAGE */
+	uint32_t number;               /* of the rule */
+	bool sure;                     /* WAKING, WAKE: all that the rule needs is traced */
+	unsigned release;              /* of Linux: 4014 is 4.14; 0: not known */
 	char *stem; /* match of the rule's asterisk: the name if no field gives one; "" */
 };
 
@@ -29,6 +40,8 @@ struct bound_class {
  */
 int bound_class(struct bound_class *b, const struct calls_rules *rules,
 		const struct cvl_trace *trace, const struct cvl_event_class *class);
+/** Of all @n classes of @trace, once they are bound: whether wakers are sure. */
+void bound_trace(struct bound_class *b, size_t n, const struct cvl_trace *trace);
 /** For an event that is only an end of a message. */
 void bound_message(struct bound_class *b, const struct cvl_event_class *class);
 

@@ -45,6 +45,9 @@ void calls_free(struct calls *c)
 	free(c->cost);
 	free(c->nodes.slot);
 	free(c->costs.slot);
+	free(c->waits.slot);
+	free(c->wait);
+	free(c->losses);
 	free(c);
 }
 
@@ -72,11 +75,19 @@ int calls_add_thread(struct calls *c, uint32_t node, uint32_t core, const char *
 	t->pub.clock = since.clock;
 	t->since = t->last = since.ns;
 	t->first = t->sign = since;
+	t->pub.context = CVL_CALLS_CONTEXT_TASK;
+	t->pub.parent = CVL_CALLS_NONE;
+	t->pub.born.clock = t->pub.died.clock = CVL_CALLS_NONE;
 	t->pub.name = name ? strdup(name) : NULL;
 	if ((name && !t->pub.name) ||
 	    new_node(c, *thread, CVL_CALLS_NONE, CVL_CALLS_NONE, CVL_CALLS_NONE, &t->pub.root))
 		return cvl_no_memory(err);
 	return 0;
+}
+
+struct cvl_calls_time calls_first(const struct calls *c, uint32_t thread)
+{
+	return c->thread[thread]->first;
 }
 
 uint32_t thread_number(const struct calls *c, const struct thread *t)
@@ -115,16 +126,17 @@ void calls_sign(struct calls *c, uint32_t thread, struct cvl_calls_time at)
 static struct cvl_calls_parts since(const struct cvl_calls_parts *now,
 				    const struct cvl_calls_parts *before)
 {
-	return (struct cvl_calls_parts){ now->preempted - before->preempted,
-					 now->switched - before->switched,
-					 now->blocked - before->blocked,
-					 now->waiting - before->waiting,
-					 now->hidden - before->hidden };
+	return (struct cvl_calls_parts){
+		now->preempted - before->preempted, now->ready - before->ready,
+		now->switched - before->switched,   now->blocked - before->blocked,
+		now->waiting - before->waiting,     now->hidden - before->hidden
+	};
 }
 
 static void add_parts(struct cvl_calls_parts *to, const struct cvl_calls_parts *p)
 {
 	to->preempted += p->preempted;
+	to->ready += p->ready;
 	to->switched += p->switched;
 	to->blocked += p->blocked;
 	to->waiting += p->waiting;
@@ -232,7 +244,7 @@ void close_all(struct calls *c, struct thread *t, struct cvl_calls_time at, uint
 		close_lost(c, t, 0, at);
 	} else {
 		while (t->n) {
-			c->repairs.open++;
+			c->repairs.open += (marks & CVL_CALLS_OPEN) != 0;
 			closed(c, t, t->n - 1, at, marks, &t->pub.part);
 			t->n--;
 		}
@@ -377,6 +389,7 @@ static void gap_of(struct thread *t, struct cvl_calls_time from, struct cvl_call
 	t->gap_from = from;
 	t->gap_to = to;
 	t->too_deep = 0;
+	t->called = false;
 	if (to.ns <= t->since)
 		return;
 	if (t->out)
@@ -386,16 +399,50 @@ static void gap_of(struct thread *t, struct cvl_calls_time from, struct cvl_call
 	t->since = to.ns;
 }
 
+static struct losses *losses_of(struct calls *c, uint32_t node)
+{
+	while (c->n_losses <= node) {
+		if (cvl_room(&c->losses, c->n_losses, &c->room_losses, sizeof(*c->losses)))
+			return NULL;
+		c->losses[c->n_losses++] = (struct losses){ 0 };
+	}
+	return &c->losses[node];
+}
+
+bool may_have_run(const struct calls *c, const struct thread *t)
+{
+	const struct losses *l = t->pub.node < c->n_losses ? &c->losses[t->pub.node] : NULL;
+
+	return l && (l->open || (l->any && l->to >= t->out_from.ns));
+}
+
+int calls_gap_begins(struct calls *c, uint32_t node, struct cvl_error *err)
+{
+	struct losses *l = losses_of(c, node);
+
+	if (!l)
+		return cvl_no_memory(err);
+	l->open++;
+	return 0;
+}
+
 int calls_gap(struct calls *c, uint32_t node, uint32_t core, struct cvl_calls_time from,
-	      struct cvl_calls_time to, uint64_t lost, struct cvl_error *err)
+	      struct cvl_calls_time to, uint64_t lost, bool began, struct cvl_error *err)
 {
 	const struct cvl_calls_gap gap = { core, node, from, to, lost };
+	struct losses *l = losses_of(c, node);
 
-	(void)err;
+	if (!l)
+		return cvl_no_memory(err);
+	l->open -= began;
+	l->to = !l->any || to.ns > l->to ? to.ns : l->to;
+	l->any = true;
 	c->repairs.gaps++;
 	for (size_t i = 0; i < c->n_cores; i++)
-		if (core == CVL_CALLS_NONE ? c->core[i]->pub.node == node : core == i)
+		if (core == CVL_CALLS_NONE ? c->core[i]->pub.node == node : core == i) {
 			drop_nested(c, c->core[i], from, CVL_CALLS_LOST_EXIT);
+			c->core[i]->unsure = true;
+		}
 	for (size_t i = 0; i < c->n_threads; i++) {
 		struct thread *t = c->thread[i];
 
@@ -404,7 +451,7 @@ int calls_gap(struct calls *c, uint32_t node, uint32_t core, struct cvl_calls_ti
 	}
 	if (c->sink.gap)
 		c->sink.gap(c->sink.ctx, &gap);
-	return 0;
+	return calls_rc(c, err);
 }
 
 /* ---- messages ---- */
@@ -416,11 +463,14 @@ void calls_received(struct calls *c, struct cvl_calls_message *m)
 	int64_t waited;
 
 	m->wait_from = m->received;
-	if (m->sent.ns > t->sign.ns && m->sent.ns <= m->received.ns) {
+	if (t->pub.interrupt) { /* for whomever it wakes */
+		t->heard = *m;
+		t->n_heard++;
+	} else if (m->sent.ns > t->sign.ns && m->sent.ns <= m->received.ns) {
 		forward(c, t, &m->received);
 		m->wait_from = t->sign;
 		d = since(&t->pub.part, &t->sign_part);
-		waited = t->sign_self + d.preempted + d.switched + d.blocked;
+		waited = t->sign_self + d.preempted + d.ready + d.switched + d.blocked;
 		if (!t->n && !t->scheduled)
 			waited = t->last - t->sign.ns - d.hidden;
 		if (t->n)
@@ -428,6 +478,7 @@ void calls_received(struct calls *c, struct cvl_calls_message *m)
 		t->pub.busy -= t->sign_self;
 		t->sign_self = 0;
 		t->pub.part.preempted -= d.preempted;
+		t->pub.part.ready -= d.ready;
 		t->pub.part.switched -= d.switched;
 		t->pub.part.blocked -= d.blocked;
 		t->pub.part.waiting += waited;

@@ -25,6 +25,8 @@
 #define CALLS_NODES_MAX (1u << 18)
 /** Open spans of a thread. Deeper ones are counted but not kept. */
 #define CALLS_DEPTH_MAX 65536
+/** Pairs of threads of which one woke the other; any more count as unknown ones that woke it. */
+#define CALLS_WAITS_MAX (1u << 18)
 /** Depth of nested interrupts. */
 #define CALLS_NESTED_MAX 32
 
@@ -63,16 +65,52 @@ int calls_end(struct calls *c, uint32_t thread, struct cvl_calls_time at, uint32
 /** @core runs @thread from here on; the previous one stopped for @reason. */
 int calls_switch(struct calls *c, uint32_t core, uint32_t thread, enum cvl_calls_reason reason,
 		 struct cvl_calls_time at, struct cvl_error *err);
-/** An interrupt begins on @core: a thread like others. */
-int calls_interrupt(struct calls *c, uint32_t core, uint32_t thread, struct cvl_calls_time at,
-		    struct cvl_error *err);
-/** The innermost interrupt of @core is over. */
-int calls_return(struct calls *c, uint32_t core, struct cvl_calls_time at, struct cvl_error *err);
+/**
+ * The thread that ran on @core up to here was @thread, and no interrupt goes on: corrects what is
+ * known otherwise, because records were lost, or because none came before. Call before
+ * calls_switch().
+ */
+int calls_ran(struct calls *c, uint32_t core, uint32_t thread, struct cvl_calls_time at,
+	      struct cvl_error *err);
+/**
+ * An interrupt begins on @core: a thread like others, which runs @function. @key: what its end has,
+ * too.
+ */
+int calls_interrupt(struct calls *c, uint32_t core, uint32_t thread, uint32_t function,
+		    uint64_t key, struct cvl_calls_time at, struct cvl_error *err);
+/** The innermost interrupt of @key on @core is over, and those within it. */
+int calls_return(struct calls *c, uint32_t core, uint64_t key, struct cvl_calls_time at,
+		 struct cvl_error *err);
+
+/* Who woke whom: wakes.c. */
+
+/** Who would be the one that wakes a thread on @core now. */
+struct cvl_calls_waker calls_waker(const struct calls *c, uint32_t core);
+/**
+ * @waker wakes @thread. @ready: it can run from here on; else a record that says this follows, which
+ * may not be of the one that woke it. Of a thread that is not blocked this changes nothing.
+ */
+int calls_wake(struct calls *c, uint32_t thread, const struct cvl_calls_waker *waker, bool ready,
+	       struct cvl_calls_time at, struct cvl_error *err);
+/** @thread, of which nothing is known, was made by @parent (or CVL_CALLS_NONE); it is blocked. */
+void calls_born(struct calls *c, uint32_t thread, uint32_t parent, struct cvl_calls_time at);
+/** @thread is blocked, if nothing else is known of it. */
+void calls_blocked(struct calls *c, uint32_t thread, struct cvl_calls_time at);
+/** @thread runs its last: when it stops running without being ready, it has ended. */
+void calls_dying(struct calls *c, uint32_t thread);
+/** @thread, which is not running, goes on on @core. */
+void calls_migrated(struct calls *c, uint32_t thread, uint32_t core);
+
 /** The thread that @core runs, or CVL_CALLS_NONE before any switch. */
 uint32_t calls_running(const struct calls *c, uint32_t core);
-/** Records of @core (CVL_CALLS_NONE: all cores of @node) were lost from @from to @to. */
+/**
+ * Records of @core (CVL_CALLS_NONE: all cores of @node) were lost from @from to @to. @began: that
+ * calls_gap_begins() told of.
+ */
 int calls_gap(struct calls *c, uint32_t node, uint32_t core, struct cvl_calls_time from,
-	      struct cvl_calls_time to, uint64_t lost, struct cvl_error *err);
+	      struct cvl_calls_time to, uint64_t lost, bool began, struct cvl_error *err);
+/** Records of @node are lost from here on; calls_gap() follows once it is known how long. */
+int calls_gap_begins(struct calls *c, uint32_t node, struct cvl_error *err);
 /**
  * @m->to received at @m->received what @m->from sent at @m->sent. If it was sent after the
  * receiver's last sign of life (begin or end of a span, sending or receiving), the receiver had
@@ -93,6 +131,11 @@ size_t calls_nodes(const struct calls *c);
 const struct cvl_calls_way *calls_node(const struct calls *c, size_t i);
 size_t calls_costs(const struct calls *c);
 struct cvl_calls_cost *calls_cost(const struct calls *c, size_t i);
+/** When the record of @thread begins. */
+struct cvl_calls_time calls_first(const struct calls *c, uint32_t thread);
+size_t calls_waits(const struct calls *c);
+/** In no particular order. */
+const struct cvl_calls_wait *calls_wait(const struct calls *c);
 const struct cvl_calls_repairs *calls_repairs(const struct calls *c);
 
 #endif

@@ -44,7 +44,18 @@ uint32_t calls_running(const struct calls *c, uint32_t core)
 {
 	const struct core *k = c->core[core];
 
-	return k->n_nested ? k->nested[k->n_nested - 1] : k->task;
+	return k->n_nested ? k->nested[k->n_nested - 1].thread : k->task;
+}
+
+void put_out(struct thread *t, enum cvl_calls_reason reason, struct cvl_calls_time at)
+{
+	t->out = true;
+	t->done = false;
+	t->woken = t->vague = false;
+	t->out_reason = reason;
+	t->out_core = t->pub.core;
+	t->out_from = at;
+	t->out_hidden = 0;
 }
 
 void stop_thread(struct calls *c, struct core *core, uint32_t thread, enum cvl_calls_reason reason,
@@ -55,12 +66,8 @@ void stop_thread(struct calls *c, struct core *core, uint32_t thread, enum cvl_c
 
 	account(t, at.ns);
 	if (t->pub.core == core->index) { /* else it already runs on another one */
-		t->out = true;
+		put_out(t, reason, at);
 		t->done = done;
-		t->out_reason = reason;
-		t->out_core = core->index;
-		t->out_from = at;
-		t->out_hidden = 0;
 	}
 	core->recent[core->at] = (struct recent){ thread, core->slice_from.ns, at.ns };
 	core->at = (core->at + 1) % RECENT;
@@ -93,19 +100,23 @@ static size_t runners(const struct core *core, int64_t from, struct runner out[R
 	return n;
 }
 
-void away_ends(struct calls *c, struct thread *t, struct cvl_calls_time at)
+/* What @t lost to others and to an idle core up to @at, since it stopped or was woken. */
+static void off_core(struct calls *c, struct thread *t, struct cvl_calls_time at)
 {
 	struct cvl_calls_away away = {
 		.thread = thread_number(c, t),
 		.core = t->out_core,
 		.by = CVL_CALLS_NONE,
-		.reason = t->out_reason,
+		.reason = t->woken ? CVL_CALLS_REASON_READY : t->out_reason,
 		.begin = t->out_from,
 		.end = at,
+		.woken = t->woken,
+		.waker = t->waker,
 	};
-	const struct core *core = c->core[t->out_core];
 	struct runner ran[RECENT];
-	size_t n = runners(core, t->out_from.ns, ran);
+	size_t n = t->out_core == CVL_CALLS_NONE ?
+			   0 :
+			   runners(c->core[t->out_core], t->out_from.ns, ran);
 	int64_t d = at.ns - t->out_from.ns - t->out_hidden, idle = 0;
 
 	if (d < 0)
@@ -118,18 +129,61 @@ void away_ends(struct calls *c, struct thread *t, struct cvl_calls_time at)
 			away.by_ns = ran[i].ns;
 		}
 	}
-	idle = t->out_reason == CVL_CALLS_REASON_BLOCKED || idle > d ? d : idle;
+	/* of a thread that is ready, what an idle core takes to begin is time ready, too */
+	idle = t->woken ? 0 : t->out_reason == CVL_CALLS_REASON_BLOCKED || idle > d ? d : idle;
 	away.others = d - idle;
 	if (away.others < idle)
 		away.reason = CVL_CALLS_REASON_BLOCKED;
 	t->pub.part.blocked += idle;
-	if (t->out_reason == CVL_CALLS_REASON_PREEMPTED)
+	if (t->woken)
+		t->pub.part.ready += d;
+	else if (t->out_reason == CVL_CALLS_REASON_PREEMPTED)
 		t->pub.part.preempted += d - idle;
 	else
 		t->pub.part.switched += d - idle;
+	if (idle)
+		add_wait(c, t, NULL, idle);
 	t->pub.part.hidden += t->out_hidden;
 	if (c->sink.away && at.ns > t->out_from.ns)
 		c->sink.away(c->sink.ctx, &away);
+}
+
+void blocked_ends(struct calls *c, struct thread *t, struct cvl_calls_time at)
+{
+	struct cvl_calls_away away = {
+		.thread = thread_number(c, t),
+		.core = t->out_core,
+		.by = CVL_CALLS_NONE,
+		.reason = t->vague ? CVL_CALLS_REASON_NONE : CVL_CALLS_REASON_BLOCKED,
+		.begin = t->out_from,
+		.end = at,
+		.woken = true,
+		.waker = t->waker,
+	};
+	int64_t d = at.ns - t->out_from.ns - t->out_hidden;
+
+	d = d < 0 ? 0 : d;
+	if (may_have_run(c, t))
+		t->waker.sure = away.waker.sure = false;
+	t->pub.part.hidden += t->out_hidden;
+	if (t->vague) {
+		t->pub.part.switched += d;
+	} else {
+		t->pub.part.blocked += d;
+		add_wait(c, t, &t->waker, d);
+	}
+	if (c->sink.away && at.ns > t->out_from.ns)
+		c->sink.away(c->sink.ctx, &away);
+	t->out_from = at;
+	t->out_hidden = 0;
+	t->woken = true;
+	if (t->since < at.ns)
+		t->since = at.ns;
+}
+
+void away_ends(struct calls *c, struct thread *t, struct cvl_calls_time at)
+{
+	off_core(c, t, at);
 	t->out = false;
 	if (t->since < at.ns)
 		t->since = at.ns;
@@ -139,18 +193,36 @@ static void start_thread(struct calls *c, uint32_t core, uint32_t thread, struct
 {
 	struct thread *t = c->thread[thread];
 
-	if (t->out && !t->done)
+	if (t->out && !t->done) {
+		if (t->woken) {
+			t->pub.wakes++;
+			t->out_core = core; /* that it waited for in the end */
+			if (at.ns - t->out_from.ns > t->pub.latency_max && !may_have_run(c, t)) {
+				t->pub.latency_max = at.ns - t->out_from.ns;
+				t->pub.slowest = at;
+			}
+		}
 		away_ends(c, t, at);
+	}
 	if (!t->scheduled && !t->n) /* nothing known of it yet */
 		sign_of_life(t, at);
 	if (t->scheduled) /* it may still run on another core */
 		account(t, at.ns);
-	t->out = t->done = false;
+	t->out = t->done = t->woken = false;
 	t->scheduled = true;
 	t->pub.core = core;
 	if (t->since < at.ns) /* it had ended, or is new */
 		t->since = at.ns;
 	c->core[core]->slice_from = at;
+}
+
+/* A thread that stopped for good: what it had called ends with it. */
+static void ended(struct calls *c, struct thread *t, struct cvl_calls_time at)
+{
+	t->done = true;
+	t->pub.died = at;
+	if (at.ns >= t->last)
+		close_all(c, t, at, 0);
 }
 
 int calls_switch(struct calls *c, uint32_t core, uint32_t thread, enum cvl_calls_reason reason,
@@ -159,9 +231,9 @@ int calls_switch(struct calls *c, uint32_t core, uint32_t thread, enum cvl_calls
 	struct core *k = c->core[core];
 	uint32_t before = k->task;
 
-	(void)err;
 	forward(c, k, &at);
 	k->pub.switches = true;
+	k->unsure = false;
 	if (before == thread)
 		return 0;
 	k->task = thread;
@@ -170,65 +242,115 @@ int calls_switch(struct calls *c, uint32_t core, uint32_t thread, enum cvl_calls
 			c->thread[before]->out_reason = reason;
 		return 0;
 	}
-	if (before != CVL_CALLS_NONE)
+	if (before != CVL_CALLS_NONE) {
 		stop_thread(c, k, before, reason, false, at);
+		if (c->thread[before]->dying && reason == CVL_CALLS_REASON_BLOCKED)
+			ended(c, c->thread[before], at);
+	}
 	start_thread(c, core, thread, at);
-	return 0;
+	return calls_rc(c, err);
 }
 
-int calls_interrupt(struct calls *c, uint32_t core, uint32_t thread, struct cvl_calls_time at,
-		    struct cvl_error *err)
+int calls_ran(struct calls *c, uint32_t core, uint32_t thread, struct cvl_calls_time at,
+	      struct cvl_error *err)
 {
 	struct core *k = c->core[core];
+	uint32_t before = k->task;
+
+	drop_nested(c, k, at, CVL_CALLS_LOST_EXIT);
+	if (before == thread)
+		return 0;
+	forward(c, k, &at);
+	if (before != CVL_CALLS_NONE) {
+		c->repairs.switches++;
+		stop_thread(c, k, before, CVL_CALLS_REASON_NONE, false, at);
+		c->thread[before]->vague = true;
+	}
+	k->task = thread;
+	start_thread(c, core, thread, at);
+	return calls_rc(c, err);
+}
+
+int calls_interrupt(struct calls *c, uint32_t core, uint32_t thread, uint32_t function,
+		    uint64_t key, struct cvl_calls_time at, struct cvl_error *err)
+{
+	struct core *k = c->core[core];
+	struct thread *t = c->thread[thread];
 	uint32_t before = calls_running(c, core);
 
-	(void)err;
 	forward(c, k, &at);
-	c->thread[thread]->pub.interrupt = true;
+	t->pub.interrupt = true;
+	t->n_heard = 0;
 	if (k->n_nested == CALLS_NESTED_MAX) {
 		k->too_nested++;
 		return 0;
 	}
 	if (before != CVL_CALLS_NONE)
 		stop_thread(c, k, before, CVL_CALLS_REASON_PREEMPTED, false, at);
-	k->nested[k->n_nested++] = thread;
+	k->nested[k->n_nested++] = (struct nested){ thread, function, key };
 	start_thread(c, core, thread, at);
-	return 0;
+	return calls_begin(c, thread, at, function, 0, err);
 }
 
-int calls_return(struct calls *c, uint32_t core, struct cvl_calls_time at, struct cvl_error *err)
+/* The innermost interrupt is over; @seen: by a record of its own. */
+static int pop(struct calls *c, struct core *k, bool seen, struct cvl_calls_time at,
+	       struct cvl_error *err)
+{
+	const struct nested *n = &k->nested[--k->n_nested];
+	struct thread *t = c->thread[n->thread];
+	uint32_t now;
+	int rc = 0;
+
+	if (at.ns < t->last)
+		at.ns = t->last;
+	if (seen) /* everything it called ends with it */
+		rc = calls_end(c, n->thread, at, n->function, 0, false, err);
+	else
+		close_all(c, t, at, CVL_CALLS_LOST_EXIT);
+	stop_thread(c, k, n->thread, CVL_CALLS_REASON_NONE, true, at);
+	now = calls_running(c, k->index);
+	if (now != CVL_CALLS_NONE)
+		start_thread(c, k->index, now, at);
+	return rc;
+}
+
+int calls_return(struct calls *c, uint32_t core, uint64_t key, struct cvl_calls_time at,
+		 struct cvl_error *err)
 {
 	struct core *k = c->core[core];
-	uint32_t before, now;
+	uint32_t i = k->n_nested;
+	int rc;
 
-	(void)err;
 	forward(c, k, &at);
 	if (k->too_nested) {
 		k->too_nested--;
 		return 0;
 	}
-	if (!k->n_nested) {
+	while (i && k->nested[i - 1].key != key)
+		i--;
+	if (!i) {
 		c->repairs.strays++;
 		return 0;
 	}
-	before = k->nested[--k->n_nested];
-	stop_thread(c, k, before, CVL_CALLS_REASON_NONE, true, at);
-	now = calls_running(c, core);
-	if (now != CVL_CALLS_NONE)
-		start_thread(c, core, now, at);
-	return 0;
+	while (k->n_nested > i) {
+		c->repairs.returns++;
+		pop(c, k, false, at, err);
+	}
+	rc = pop(c, k, true, at, err);
+	return rc ? rc : calls_rc(c, err);
 }
 
 void drop_nested(struct calls *c, struct core *core, struct cvl_calls_time at, uint32_t marks)
 {
 	core->too_nested = 0;
 	while (core->n_nested) {
-		struct thread *t = c->thread[core->nested[core->n_nested - 1]];
+		struct thread *t = c->thread[core->nested[core->n_nested - 1].thread];
 
 		if (at.ns < t->last)
 			at.ns = t->last;
 		close_all(c, t, at, marks);
-		calls_return(c, core->index, at, NULL);
+		forward(c, core, &at);
+		pop(c, core, false, at, NULL);
 	}
 }
 

@@ -86,12 +86,13 @@ static void figures(const struct cvl_calls_span *s, int64_t out[FIGURES])
 	int64_t whole = s->end.ns - s->begin.ns;
 
 	out[CVL_CALLS_PREEMPTED] = s->part.preempted;
+	out[CVL_CALLS_READY] = s->part.ready;
 	out[CVL_CALLS_SWITCHED] = s->part.switched;
 	out[CVL_CALLS_BLOCKED] = s->part.blocked;
 	out[CVL_CALLS_WAITED] = s->part.waiting;
 	out[CVL_CALLS_HIDDEN] = s->part.hidden;
-	out[CVL_CALLS_ITSELF] = whole - s->part.preempted - s->part.switched - s->part.blocked -
-				s->part.waiting - s->part.hidden;
+	out[CVL_CALLS_ITSELF] = whole - s->part.preempted - s->part.ready - s->part.switched -
+				s->part.blocked - s->part.waiting - s->part.hidden;
 	out[WHOLE] = whole;
 }
 
@@ -126,8 +127,14 @@ int calls_find_away(struct calls_find *f, const struct cvl_calls_away *a)
 		[CVL_CALLS_REASON_NONE] = CVL_CALLS_SWITCHED,
 		[CVL_CALLS_REASON_PREEMPTED] = CVL_CALLS_PREEMPTED,
 		[CVL_CALLS_REASON_BLOCKED] = CVL_CALLS_BLOCKED,
+		[CVL_CALLS_REASON_READY] = CVL_CALLS_READY,
 	};
-	struct lost l = { a->begin.ns, a->end.ns, a->by, causes[a->reason] };
+	const bool blocked = a->reason == CVL_CALLS_REASON_BLOCKED;
+	struct lost l = { a->begin.ns, a->end.ns,
+			  !blocked ? a->by :
+			  a->woken ? a->waker.by :
+				     CVL_CALLS_NONE,
+			  causes[a->reason] };
 
 	return add_lost(f, a->thread, &l);
 }

@@ -147,7 +147,18 @@ static char *cause_text(const struct study *s, const struct cvl_calls_group *g)
 			    asprintf(&text, "switched out for %s%s while %s ran", ns,
 				     f->by_ns < f->ns - f->ns / 3 ? ", most of it" : "", who);
 		break;
-	case CVL_CALLS_BLOCKED: n = asprintf(&text, "blocked for %s", ns); break;
+	case CVL_CALLS_READY:
+		n = f->by == CVL_CALLS_NONE ?
+			    asprintf(&text, "waited for a core for %s", ns) :
+			    asprintf(&text, "waited for a core for %s%s while %s ran", ns,
+				     f->by_ns < f->ns - f->ns / 3 ? ", most of it" : "", who);
+		break;
+	case CVL_CALLS_BLOCKED:
+		n = f->by == CVL_CALLS_NONE ?
+			    asprintf(&text, "blocked for %s", ns) :
+			    asprintf(&text, "blocked for %s%s until %s woke it", ns,
+				     f->by_ns < f->ns - f->ns / 3 ? ", most of it" : "", who);
+		break;
 	case CVL_CALLS_WAITED:
 		n = f->by == CVL_CALLS_NONE ?
 			    asprintf(&text, "waited for %s", ns) :
@@ -235,25 +246,35 @@ int study_group(struct study *s)
 /* Description of a step: "main, preempted by task X"; to be freed. */
 static char *step_text(const struct study *s, const struct cvl_calls_step *k)
 {
-	const char *function = k->function == CVL_CALLS_NONE ?
-				       "(no span)" :
-				       cvl_calls_function_name(&s->result, k->function);
+	const bool named = k->function != CVL_CALLS_NONE, known = k->by != CVL_CALLS_NONE;
+	const char *function = named ? cvl_calls_function_name(&s->result, k->function) : "";
+	const char *join = named ? ", " : "", *doubt = k->unsure ? " (perhaps)" : "";
 	char who[200] = "others", *text;
 	int n = -1;
 
-	if (k->by != CVL_CALLS_NONE)
+	if (known)
 		who_text(s, who, sizeof(who), k->by);
 	switch (k->kind) {
-	case CVL_CALLS_STEP_RUN: n = asprintf(&text, "%s", function); break;
+	case CVL_CALLS_STEP_RUN:
+		n = asprintf(&text, "%s%s", named ? function : "running", doubt);
+		break;
 	case CVL_CALLS_STEP_PREEMPTED:
-		n = asprintf(&text, "%s, preempted by %s", function, who);
+		n = asprintf(&text, "%s%spreempted by %s%s", function, join, who, doubt);
+		break;
+	case CVL_CALLS_STEP_READY:
+		n = known ? asprintf(&text, "%s%sready while %s ran%s", function, join, who,
+				     doubt) :
+			    asprintf(&text, "%s%sready%s", function, join, doubt);
 		break;
 	case CVL_CALLS_STEP_SWITCHED:
-		n = asprintf(&text, "%s, switched out while %s ran", function, who);
+		n = asprintf(&text, "%s%sswitched out while %s ran%s", function, join, who, doubt);
 		break;
-	case CVL_CALLS_STEP_BLOCKED: n = asprintf(&text, "%s, blocked", function); break;
+	case CVL_CALLS_STEP_BLOCKED:
+		n = known ? asprintf(&text, "%s%sblocked until %s%s", function, join, who, doubt) :
+			    asprintf(&text, "%s%sblocked%s", function, join, doubt);
+		break;
 	case CVL_CALLS_STEP_MESSAGE:
-		n = asprintf(&text, "message from %s", s->thread[k->by].label);
+		n = asprintf(&text, "message from %s%s", s->thread[k->by].label, doubt);
 		break;
 	}
 	return n < 0 ? NULL : text;

@@ -34,12 +34,19 @@ struct thread {
 	int64_t last;      /* time of its last record */
 	struct cvl_calls_time first;
 	bool scheduled, out, done; /* out: not running. done: since it ended */
+	bool dying;                /* it will not be blocked and woken again */
+	bool vague;                /* it stopped in a gap: when, and why, is not known */
 	enum cvl_calls_reason out_reason;
 	uint32_t out_core;
 	struct cvl_calls_time out_from;
 	int64_t out_hidden;
-	struct cvl_calls_time sign; /* of life */
-	int64_t sign_self;          /* time it ran since then */
+	bool woken;                     /* while it is out: what follows, it is ready */
+	bool called;                    /* by @waker, and not yet known to be ready */
+	struct cvl_calls_waker waker;   /* of these two */
+	struct cvl_calls_message heard; /* of an interrupt: what it received last */
+	uint32_t n_heard;               /* since it began, or last woke a thread */
+	struct cvl_calls_time sign;     /* of life */
+	int64_t sign_self;              /* time it ran since then */
 	struct cvl_calls_parts sign_part;
 	uint64_t gaps;
 	struct cvl_calls_time gap_from, gap_to; /* the last one */
@@ -47,6 +54,12 @@ struct thread {
 	size_t gap_top;                         /* the innermost span then */
 	int64_t gap_self;                       /* its own time then */
 	int32_t base;                           /* depth of the outermost span */
+};
+
+/** An interrupt that is going on. */
+struct nested {
+	uint32_t thread, function;
+	uint64_t key;
 };
 
 struct recent {
@@ -59,7 +72,8 @@ struct core {
 	uint32_t index;
 	int64_t last;  /* time of its last switch */
 	uint32_t task; /* CVL_CALLS_NONE: unknown */
-	uint32_t nested[CALLS_NESTED_MAX];
+	bool unsure;   /* switches may be missing since the last one */
+	struct nested nested[CALLS_NESTED_MAX];
 	uint32_t n_nested;
 	uint32_t too_nested;
 	struct cvl_calls_time slice_from;
@@ -67,8 +81,17 @@ struct core {
 	uint32_t at; /* the next to be overwritten */
 };
 
+/** Records of any core of a node that were lost. */
+struct losses {
+	bool any;
+	int64_t to;    /* the last of them */
+	uint32_t open; /* streams whose records are being lost */
+};
+
 struct calls {
 	struct calls_sink sink;
+	struct losses *losses; /* by node */
+	size_t n_losses, room_losses;
 	struct thread **thread;
 	size_t n_threads, room_threads;
 	struct core **core;
@@ -77,8 +100,11 @@ struct calls {
 	size_t n_nodes, room_nodes;
 	struct cvl_calls_cost *cost;
 	size_t n_costs, room_costs;
-	struct calls_pairs nodes, costs;
+	struct cvl_calls_wait *wait;
+	size_t n_waits, room_waits;
+	struct calls_pairs nodes, costs, waits;
 	struct cvl_calls_repairs repairs;
+	bool no_memory;
 };
 
 /** Account @t's time up to @ns to its innermost span, if it runs. */
@@ -107,8 +133,19 @@ void stop_thread(struct calls *c, struct core *core, uint32_t t, enum cvl_calls_
 		 bool done, struct cvl_calls_time at);
 /** Account for the time that @t was off the core. */
 void away_ends(struct calls *c, struct thread *t, struct cvl_calls_time at);
+/** @t has not run since @at, for @reason, and is not running: nothing was known of it until now. */
+void put_out(struct thread *t, enum cvl_calls_reason reason, struct cvl_calls_time at);
 /** End all interrupts of @core. */
 void drop_nested(struct calls *c, struct core *core, struct cvl_calls_time at, uint32_t marks);
+/** Account for the time that @t was blocked, until it was woken at @at. */
+void blocked_ends(struct calls *c, struct thread *t, struct cvl_calls_time at);
+/** @t was blocked for @ns until @by woke it; NULL: not known. */
+void add_wait(struct calls *c, const struct thread *t, const struct cvl_calls_waker *by,
+	      int64_t ns);
+/** Whether @t, which has not run since it stopped as far as is known, may have run all the same. */
+bool may_have_run(const struct calls *c, const struct thread *t);
+/** 0, or CVL_E_NOMEM if anything failed before. */
+int calls_rc(const struct calls *c, struct cvl_error *err);
 
 /* Call paths. -1: out of memory. */
 

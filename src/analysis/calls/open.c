@@ -36,6 +36,7 @@ static int bind_stream(struct calls_read *r, size_t s, bool *any)
 		if (!b->kind && matcher_wants(r->matcher, s, (uint32_t)i))
 			bound_message(b, class);
 	}
+	bound_trace(st->class, st->n_classes, trace);
 	return rc;
 }
 

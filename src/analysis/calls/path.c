@@ -8,6 +8,7 @@
 
 struct finder {
 	struct calls_path *path;
+	const struct cvl_calls_thread *threads;
 	const struct cvl_calls_span **span; /* by thread, then begin, the outer first */
 	const struct cvl_calls_span **open; /* scratch of the same size */
 	size_t n_spans;
@@ -16,6 +17,8 @@ struct finder {
 	const struct cvl_calls_message **message; /* those waited for, by receiver, then time */
 	size_t n_messages;
 	int64_t shortest;
+	size_t hops;
+	unsigned doubts; /* threads on the way here that another one may have woken */
 	/* the segment being split, and its first step */
 	size_t segment;
 	uint32_t thread;
@@ -102,7 +105,8 @@ static int add(struct finder *f, const struct cvl_calls_step *s)
 	}
 	if (cvl_room(&p->step, p->n, &p->room, sizeof(*p->step)))
 		return CVL_E_NOMEM;
-	p->step[p->n++] = *s;
+	p->step[p->n] = *s;
+	p->step[p->n++].unsure |= f->doubts != 0;
 	return 0;
 }
 
@@ -136,6 +140,12 @@ static struct cvl_calls_time later(struct cvl_calls_time a, struct cvl_calls_tim
 static int piece(struct finder *f, uint32_t function, struct cvl_calls_time *at,
 		 struct cvl_calls_time to)
 {
+	static const enum cvl_calls_step_kind kinds[] = {
+		[CVL_CALLS_REASON_NONE] = CVL_CALLS_STEP_SWITCHED,
+		[CVL_CALLS_REASON_PREEMPTED] = CVL_CALLS_STEP_PREEMPTED,
+		[CVL_CALLS_REASON_BLOCKED] = CVL_CALLS_STEP_BLOCKED,
+		[CVL_CALLS_REASON_READY] = CVL_CALLS_STEP_READY,
+	};
 	struct cvl_calls_step s = { .thread = f->thread,
 				    .function = function,
 				    .by = CVL_CALLS_NONE };
@@ -152,13 +162,16 @@ static int piece(struct finder *f, uint32_t function, struct cvl_calls_time *at,
 			break;
 		s.kind = CVL_CALLS_STEP_RUN;
 		s.by = CVL_CALLS_NONE;
+		s.unsure = false;
 		s.begin = *at;
 		s.end = later(*at, a->begin);
 		rc = add(f, &s);
-		s.kind = a->reason == CVL_CALLS_REASON_BLOCKED   ? CVL_CALLS_STEP_BLOCKED :
-			 a->reason == CVL_CALLS_REASON_PREEMPTED ? CVL_CALLS_STEP_PREEMPTED :
-								   CVL_CALLS_STEP_SWITCHED;
-		s.by = a->by;
+		s.kind = kinds[a->reason];
+		s.by = a->reason != CVL_CALLS_REASON_BLOCKED ? a->by :
+		       a->woken                              ? a->waker.by :
+							       CVL_CALLS_NONE;
+		s.unsure = s.kind == CVL_CALLS_STEP_BLOCKED && s.by != CVL_CALLS_NONE &&
+			   !a->waker.sure;
 		s.begin = s.end;
 		s.end = earlier(a->end, to);
 		*at = s.end;
@@ -167,6 +180,7 @@ static int piece(struct finder *f, uint32_t function, struct cvl_calls_time *at,
 	}
 	s.kind = CVL_CALLS_STEP_RUN;
 	s.by = CVL_CALLS_NONE;
+	s.unsure = false;
 	s.begin = *at;
 	s.end = to;
 	if (to.ns > at->ns)
@@ -227,6 +241,34 @@ static const struct cvl_calls_message *last_wait(const struct finder *f, uint32_
 	return lo && f->message[lo - 1]->to == thread ? f->message[lo - 1] : NULL;
 }
 
+/* Whether what ended @a is something that a thread did. */
+static bool leads_on(const struct cvl_calls_away *a)
+{
+	return a->reason == CVL_CALLS_REASON_BLOCKED && a->woken && a->waker.by != CVL_CALLS_NONE &&
+	       a->waker.by != a->thread &&
+	       (a->waker.context == CVL_CALLS_CONTEXT_TASK || a->waker.sender != CVL_CALLS_NONE);
+}
+
+/* The last time from @from to @to that a thread woke @thread. */
+static const struct cvl_calls_away *last_block(const struct finder *f, uint32_t thread,
+					       int64_t from, int64_t to)
+{
+	size_t lo = 0, hi = f->n_aways;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (order(f->away[mid]->thread, thread, f->away[mid]->begin.ns, to) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo && f->away[lo - 1]->thread == thread && f->away[lo - 1]->end.ns > from; lo--)
+		if (f->away[lo - 1]->end.ns <= to && leads_on(f->away[lo - 1]))
+			return f->away[lo - 1];
+	return NULL;
+}
+
 static void reverse(struct calls_path *p, size_t from, size_t to)
 {
 	for (; from + 1 < to; from++, to--) {
@@ -237,55 +279,132 @@ static void reverse(struct calls_path *p, size_t from, size_t to)
 	}
 }
 
-static int walk(struct finder *f, uint32_t thread, struct cvl_calls_time from,
-		struct cvl_calls_time to)
+/* What @thread did from @from to @to, on its own. */
+static int segment(struct finder *f, uint32_t thread, struct cvl_calls_time from,
+		   struct cvl_calls_time to)
+{
+	size_t before = f->path->n;
+	int rc;
+
+	f->segment = before;
+	f->thread = thread;
+	f->from = from;
+	f->to = to;
+	rc = split(f);
+	reverse(f->path, before, f->path->n); /* the whole is reversed at the end */
+	return rc;
+}
+
+static int alone(struct finder *f, const struct cvl_calls_step *step)
+{
+	f->segment = f->path->n;
+	return add(f, step);
+}
+
+static int resolve(struct finder *f, uint32_t thread, struct cvl_calls_time from,
+		   struct cvl_calls_time to, unsigned depth);
+
+/* What ended @a, from @from on. */
+static int resolve_block(struct finder *f, const struct cvl_calls_away *a,
+			 struct cvl_calls_time from, unsigned depth)
+{
+	const struct cvl_calls_waker *w = &a->waker;
+	struct cvl_calls_step step = { .thread = a->thread, .function = CVL_CALLS_NONE };
+	int rc = 0;
+
+	if (w->sender == CVL_CALLS_NONE || w->sent.ns > w->received.ns ||
+	    w->received.ns > a->end.ns) {
+		f->doubts += !w->sure;
+		rc = w->context == CVL_CALLS_CONTEXT_TASK ?
+			     resolve(f, w->by, from, a->end, depth + 1) :
+			     segment(f, a->thread, from, a->end);
+		f->doubts -= !w->sure;
+		return rc;
+	}
+	step.kind = CVL_CALLS_STEP_BLOCKED;
+	step.by = w->by;
+	step.begin = later(from, w->received);
+	step.end = a->end;
+	rc = alone(f, &step);
+	step.kind = CVL_CALLS_STEP_MESSAGE;
+	step.by = w->sender;
+	step.begin = later(from, w->sent);
+	step.end = w->received;
+	if (!rc)
+		rc = alone(f, &step);
+	if (!rc && w->sent.ns > from.ns)
+		rc = resolve(f, w->sender, from, w->sent, depth + 1);
+	return rc;
+}
+
+/* All of @from to @to, the latest first. */
+static int resolve(struct finder *f, uint32_t thread, struct cvl_calls_time from,
+		   struct cvl_calls_time to, unsigned depth)
 {
 	int rc = 0;
 
-	for (size_t hops = 0; !rc; hops++) {
+	while (!rc && to.ns > from.ns) {
 		const struct cvl_calls_message *m = last_wait(f, thread, to.ns);
-		size_t before = f->path->n;
+		const struct cvl_calls_away *a =
+			depth < CALLS_NESTED_WAITS ? last_block(f, thread, from.ns, to.ns) : NULL;
+		const struct cvl_calls_thread *t = &f->threads[thread];
+		struct cvl_calls_time cut = from;
 		struct cvl_calls_step way;
 
-		f->segment = before;
-		f->thread = thread;
-		f->from = m ? m->received : from;
-		f->to = to;
-		rc = split(f);
-		reverse(f->path, before, f->path->n); /* the whole is reversed at the end */
-		if (!m || rc)
-			break;
+		if (m && m->received.ns <= from.ns)
+			m = NULL;
+		if (m && a && m->received.ns >= a->end.ns)
+			a = NULL;
+		if (f->hops++ >= CALLS_HOPS_MAX) {
+			f->path->cut = true;
+			return segment(f, thread, from, to);
+		}
+		if (a) {
+			rc = segment(f, thread, a->end, to);
+			to = later(from, a->begin);
+			if (!rc)
+				rc = resolve_block(f, a, to, depth);
+			continue;
+		}
+		if (m)
+			cut = m->received;
+		else if (t->born.clock != CVL_CALLS_NONE && t->born.ns > from.ns &&
+			 t->born.ns <= to.ns && t->parent != CVL_CALLS_NONE && t->parent != thread)
+			cut = t->born;
+		rc = segment(f, thread, cut, to);
+		to = cut;
+		if (!m) {
+			thread = t->parent;
+			continue;
+		}
 		way = (struct cvl_calls_step){ .kind = CVL_CALLS_STEP_MESSAGE,
 					       .thread = thread,
 					       .function = CVL_CALLS_NONE,
 					       .by = m->from,
 					       .begin = later(from, m->sent),
 					       .end = m->received };
-		f->segment = f->path->n;
-		rc = add(f, &way);
-		if (m->sent.ns <= from.ns)
-			break;
-		if (hops == CALLS_HOPS_MAX) {
-			f->path->cut = true;
-			break;
-		}
+		if (!rc)
+			rc = alone(f, &way);
 		thread = m->from;
 		to = m->sent;
 	}
-	reverse(f->path, 0, f->path->n);
 	return rc;
 }
 
-int calls_path_find(struct calls_path *path, const struct cvl_calls_kept *kept, uint32_t thread,
+int calls_path_find(struct calls_path *path, const struct cvl_calls_kept *kept,
+		    const struct cvl_calls_thread *threads, uint32_t thread,
 		    struct cvl_calls_time from, struct cvl_calls_time to)
 {
-	struct finder f = { .path = path, .shortest = (to.ns - from.ns) / 1000 };
+	struct finder f = { .path = path,
+			    .threads = threads,
+			    .shortest = (to.ns - from.ns) / 1000 };
 	int rc;
 
 	*path = (struct calls_path){ 0 };
 	rc = collect(&f, kept, from.ns, to.ns);
 	if (!rc)
-		rc = walk(&f, thread, from, to);
+		rc = resolve(&f, thread, from, to, 0);
+	reverse(path, 0, path->n);
 	free(f.span);
 	free(f.open);
 	free(f.away);

@@ -1,71 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Records, one by one. */
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "analysis/calls/read_internal.h"
 #include "analysis/clocks.h"
-
-static int interrupt(struct calls_read *r, uint32_t node, uint32_t core, const struct taken *t,
-		     struct cvl_calls_time at)
-{
-	const struct taken_value *v = &t->slot[CALLS_SLOT_NAME];
-	char text[140] = "interrupt";
-	uint32_t thread, function;
-	int rc;
-
-	if (v->has && v->is_text)
-		snprintf(text, sizeof(text), "interrupt %.*s", (int)(v->len < 100 ? v->len : 100),
-			 v->text);
-	else if (v->has)
-		snprintf(text, sizeof(text), "interrupt %" PRIu64, v->number);
-	rc = function_of(r, &(struct taken_value){ 0 }, text, &function);
-	if (!rc)
-		rc = find_thread(r, thread_key(KEY_INTERRUPT, core, function), node, core, text,
-				 &thread);
-	if (!rc)
-		rc = calls_interrupt(r->calls, core, thread, at, r->err);
-	return rc ? rc : calls_begin(r->calls, thread, at, function, 0, r->err);
-}
-
-static int interrupt_over(struct calls_read *r, uint32_t core, struct cvl_calls_time at)
-{
-	uint32_t thread = calls_running(r->calls, core);
-	int rc = 0;
-
-	if (thread != CVL_CALLS_NONE && calls_thread(r->calls, thread)->interrupt) {
-		/* everything it called ends with it */
-		const char *name = calls_thread(r->calls, thread)->name;
-		uint32_t function;
-
-		rc = function_of(r, &(struct taken_value){ 0 }, name, &function);
-		if (!rc)
-			rc = calls_end(r->calls, thread, at, function, 0, false, r->err);
-	}
-	return rc ? rc : calls_return(r->calls, core, at, r->err);
-}
-
-static int switched(struct calls_read *r, uint32_t node, uint32_t core, const struct taken *t,
-		    struct cvl_calls_time at)
-{
-	const struct taken_value *blocked = &t->slot[CALLS_SLOT_BLOCKED];
-	enum cvl_calls_reason reason = t->class->reason;
-	uint32_t thread;
-	int rc;
-
-	if (blocked->has)
-		reason = blocked->number ? CVL_CALLS_REASON_BLOCKED : CVL_CALLS_REASON_PREEMPTED;
-	if (!t->slot[CALLS_SLOT_NEXT].has && !t->slot[CALLS_SLOT_NAME].has) {
-		r->counts.unnamed++;
-		return 0;
-	}
-	rc = find_task(r, &t->slot[CALLS_SLOT_NEXT], &t->slot[CALLS_SLOT_NAME], false, node, core,
-		       &thread);
-	if (rc)
-		return rc;
-	return calls_switch(r->calls, core, thread, reason, at, r->err);
-}
 
 static int span(struct calls_read *r, uint32_t thread, const struct taken *t, bool begin,
 		uint64_t id, bool overlap, struct cvl_calls_time at)
@@ -124,12 +62,8 @@ static int event(struct calls_read *r, const struct cvl_slice *sl, size_t i,
 	if (rc)
 		return rc;
 	r->counts.events += b->kind != BOUND_MESSAGE;
-	if (b->kind == BOUND_SWITCH)
-		return switched(r, node, core, &t, at);
-	if (b->kind == BOUND_INTERRUPT)
-		return interrupt(r, node, core, &t, at);
-	if (b->kind == BOUND_RETURN)
-		return interrupt_over(r, core, at);
+	if (b->kind != BOUND_BEGIN && b->kind != BOUND_END && b->kind != BOUND_MESSAGE)
+		return task_event(r, b, node, core, &t, at);
 	rc = thread_of(r, node, core, &t, &thread);
 	if (rc)
 		return rc;
@@ -174,13 +108,13 @@ static int own_span(struct calls_read *r, const struct cvl_slice *sl, size_t i,
 /* ---- losses ---- */
 
 static int gap(struct calls_read *r, size_t stream, uint32_t node, struct cvl_calls_time from,
-	       struct cvl_calls_time to, uint64_t lost)
+	       struct cvl_calls_time to, uint64_t lost, bool began)
 {
 	uint32_t core = r->stream[stream].core;
 
 	if (r->node[node].moves)
 		core = CVL_CALLS_NONE;
-	return calls_gap(r->calls, node, core, from, to, lost, r->err);
+	return calls_gap(r->calls, node, core, from, to, lost, began, r->err);
 }
 
 static int see_gap(struct calls_read *r, const struct cvl_slice *sl, size_t i,
@@ -191,10 +125,12 @@ static int see_gap(struct calls_read *r, const struct cvl_slice *sl, size_t i,
 	uint64_t lost = sl->batch->kind[i] == CVL_GAP ? sl->batch->value[i] : CVL_LOST_UNKNOWN;
 
 	if (sl->batch->kind[i] == CVL_GAP && sl->batch->aux[i] == CVL_TICK_UNKNOWN) {
-		s->gap = true; /* up to its next record */
 		s->gap_from = from;
 		s->gap_lost = lost;
-		return 0;
+		if (s->gap)
+			return 0;
+		s->gap = true; /* up to its next record */
+		return calls_gap_begins(r->calls, r->node_of[sl->clock], r->err);
 	}
 	if (sl->batch->kind[i] == CVL_GAP) {
 		to.tick = sl->batch->aux[i];
@@ -202,7 +138,8 @@ static int see_gap(struct calls_read *r, const struct cvl_slice *sl, size_t i,
 				     (struct cvl_tick){ to.tick }, NULL)
 				.ns;
 	}
-	return gap(r, sl->stream, r->node_of[sl->clock], from, to.ns < from.ns ? from : to, lost);
+	return gap(r, sl->stream, r->node_of[sl->clock], from, to.ns < from.ns ? from : to, lost,
+		   false);
 }
 
 static int end_gap(struct calls_read *r, size_t stream, uint32_t node, struct cvl_calls_time to)
@@ -210,7 +147,7 @@ static int end_gap(struct calls_read *r, size_t stream, uint32_t node, struct cv
 	struct stream *s = &r->stream[stream];
 
 	s->gap = false;
-	return gap(r, stream, node, s->gap_from, to, s->gap_lost);
+	return gap(r, stream, node, s->gap_from, to, s->gap_lost, true);
 }
 
 int calls_read_push(struct calls_read *r, const struct cvl_slice *sl, struct cvl_error *err)

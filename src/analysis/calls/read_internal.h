@@ -14,8 +14,9 @@ struct function {
 };
 
 struct task {
-	char *label;  /* full; NULL until needed */
-	bool is_core; /* a core without known tasks */
+	char *label;   /* full; NULL until needed */
+	bool is_core;  /* a core without known tasks */
+	uint64_t name; /* key of its own name, if a record gave it; else 0 */
 };
 
 struct core_name {
@@ -68,6 +69,10 @@ struct calls_read {
 	struct cvl_error *err;
 };
 
+/** Records of switches, interrupts, and of what tasks do: tasks.c. */
+int task_event(struct calls_read *r, const struct bound_class *b, uint32_t node, uint32_t core,
+	       const struct taken *t, struct cvl_calls_time at);
+
 /* Number of the function that @v names, else @fixed. CVL_CALLS_NONE in *@out: neither is given. */
 int function_of(struct calls_read *r, const struct taken_value *v, const char *fixed,
 		uint32_t *out);
@@ -91,6 +96,13 @@ int find_thread(struct calls_read *r, uint64_t key, uint32_t node, uint32_t core
 int find_task(struct calls_read *r, const struct taken_value *number,
 	      const struct taken_value *name, bool moves, uint32_t node, uint32_t core,
 	      uint32_t *thread);
+/** The next task of @number is another one. */
+void forget_task(struct calls_read *r, uint32_t node, uint64_t number);
+/** The task @thread has the name @v, which may be another than before. */
+int name_task(struct calls_read *r, uint32_t thread, const struct taken_value *v, uint64_t number);
+/** The core of @node with number or name @v. */
+int find_core(struct calls_read *r, uint32_t node, const struct taken_value *v, uint64_t key,
+	      uint32_t *core);
 /** The core of a record: by a field, else by its stream. */
 int core_of(struct calls_read *r, const struct cvl_slice *sl, const struct taken *t,
 	    uint32_t *core);

@@ -38,6 +38,32 @@ static int list_lanes(struct study *s)
 	return 0;
 }
 
+static int by_wait(const void *va, const void *vb)
+{
+	const struct cvl_calls_wait *a = va, *b = vb;
+
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	return (a->by > b->by) - (a->by < b->by);
+}
+
+static int list_waits(struct study *s)
+{
+	struct cvl_calls_result *r = &s->result;
+
+	r->n_waits = calls_waits(s->calls);
+	s->wait = calloc(r->n_waits + 1, sizeof(*s->wait));
+	if (!s->wait)
+		return -1;
+	for (size_t i = 0; i < r->n_waits; i++)
+		s->wait[i] = calls_wait(s->calls)[i];
+	qsort(s->wait, r->n_waits, sizeof(*s->wait), by_wait);
+	r->wait = s->wait;
+	return 0;
+}
+
 static uint64_t core_number(const struct cvl_calls_result *r, const struct cvl_calls_thread *t)
 {
 	return t->core == CVL_CALLS_NONE ? UINT64_MAX : r->core[t->core].number;
@@ -103,6 +129,7 @@ static void add_cost(struct cvl_calls_function *f, const struct cvl_calls_cost *
 	f->max = k->max > f->max ? k->max : f->max;
 	f->total_bound = cvl_add_sat(f->total_bound, k->total_bound);
 	f->part.preempted += k->part.preempted;
+	f->part.ready += k->part.ready;
 	f->part.switched += k->part.switched;
 	f->part.blocked += k->part.blocked;
 	f->part.waiting += k->part.waiting;
@@ -212,11 +239,38 @@ static bool is_called(const struct study *s, const struct cvl_calls_span *span)
 						  !fnmatch(s->glob + n + 1, function, 0));
 }
 
+/* All that is known of the thread requested; of several, of the one that lived longest. */
+static const struct cvl_calls_span *choose_life(struct study *s)
+{
+	const struct cvl_calls_result *r = &s->result;
+	struct cvl_calls_span *best = &s->life;
+
+	*best = (struct cvl_calls_span){ .thread = CVL_CALLS_NONE, .function = CVL_CALLS_NONE };
+	for (uint32_t i = 0; s->glob && i < r->n_threads; i++) {
+		const struct cvl_calls_thread *t = &r->thread[i];
+		struct cvl_calls_time begin = t->born, end = t->died;
+
+		if (fnmatch(s->glob, t->task, 0) && fnmatch(s->glob, t->label, 0))
+			continue;
+		if (begin.clock == CVL_CALLS_NONE)
+			begin = calls_first(s->calls, i);
+		if (end.clock == CVL_CALLS_NONE)
+			end = r->last;
+		if (best->thread != CVL_CALLS_NONE &&
+		    end.ns - begin.ns <= best->end.ns - best->begin.ns)
+			continue;
+		best->thread = i;
+		best->begin = begin;
+		best->end = end;
+	}
+	return best->thread == CVL_CALLS_NONE ? NULL : best;
+}
+
 /*
  * The longest of those requested; if none is, the longest outermost one. Of equal ones the first to
  * end.
  */
-static const struct cvl_calls_span *choose(const struct study *s)
+static const struct cvl_calls_span *choose(struct study *s)
 {
 	const struct cvl_calls_span *best = NULL;
 	bool best_whole = false;
@@ -235,7 +289,7 @@ static const struct cvl_calls_span *choose(const struct study *s)
 		best = span;
 		best_whole = whole;
 	}
-	return best;
+	return best ? best : choose_life(s);
 }
 
 static int find_path(struct study *s)
@@ -245,7 +299,7 @@ static int find_path(struct study *s)
 	r->chosen = choose(s);
 	if (!r->chosen)
 		return 0;
-	if (calls_path_find(&s->critical, &s->kept, r->chosen->thread, r->chosen->begin,
+	if (calls_path_find(&s->critical, &s->kept, r->thread, r->chosen->thread, r->chosen->begin,
 			    r->chosen->end))
 		return -1;
 	r->step = s->critical.step;
@@ -265,7 +319,7 @@ int study_conclude(struct study *s, struct cvl_error *err)
 	r->kept = &s->kept;
 	r->repairs = *calls_repairs(s->calls);
 	r->counts = calls_read_counts(s->read);
-	if (list_lanes(s) || order_lanes(s) || list_functions(s))
+	if (list_lanes(s) || list_waits(s) || order_lanes(s) || list_functions(s))
 		return cvl_no_memory(err);
 	s->finding = calls_find_all(s->find, r->last.ns - r->first.ns, &s->n_findings);
 	if ((!s->finding && s->n_findings) || study_group(s) || find_path(s))
@@ -285,6 +339,7 @@ void study_forget(struct study *s)
 	free(s->node);
 	free(s->core);
 	free(s->thread);
+	free(s->wait);
 	free(s->function);
 	free(s->order);
 	free(s->hot);

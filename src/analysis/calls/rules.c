@@ -1,37 +1,51 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/calls/rules.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <coeval/array.h>
 
+#include "analysis/calls/builtin.h"
+
 #include "core/config.h"
 
-/* In the users' own format. */
-static const char builtin[] =
-	"- { begin: 'lttng_ust_cyg_profile*:func_entry', end: 'lttng_ust_cyg_profile*:func_exit', name: addr }\n"
-	"- { begin: func_entry, end: func_exit, name: [addr, function, name] }\n"
-	"- { begin: func_enter, end: func_leave, name: [addr, function, name] }\n"
-	"- { begin: task_begin, end: task_end, name: [task, name] }\n"
-	"- { switch: task_switch, next: [next, to, task], name: [next_name, name], blocked: blocked }\n"
-	"- { switch: sched_switch, next: next_tid, name: next_comm, blocked: prev_state }\n"
-	"- { interrupt: isr_enter, return: isr_exit, name: [name, isr, irq, number] }\n"
-	"- { interrupt: irq_handler_entry, return: irq_handler_exit, name: [name, irq] }\n"
-	"- { begin: 'syscall_entry_*', end: 'syscall_exit_*' }\n"
-	"- { begin: '*_begin', end: '*_end' }\n"
-	"- { begin: '*_entry', end: '*_exit' }\n"
-	"- { begin: '*_enter', end: '*_leave' }\n"
-	"- { begin: '*_enter', end: '*_exit' }\n"
-	"- { idle: ['idle*', 'Idle*', 'IDLE*', '*_idle', 'swapper*'] }\n";
+/* The first that has a rule for an event counts. */
+static const struct {
+	const char *name;
+	const unsigned char *text;
+	const size_t *bytes;
+} builtin[] = {
+#define BUILTIN(name)                                                  \
+	{                                                              \
+#name, calls_##name##_yaml, &calls_##name##_yaml_bytes \
+	}
+	BUILTIN(functions),
+	BUILTIN(linux),
+	BUILTIN(tasks),
+	BUILTIN(pairs),
+};
 
-#define HINT                                                                            \
-	"a rule is one of: begin+end, switch+next, interrupt+return, idle; with name, " \
-	"thread, core, id, blocked for the fields, and reason"
+#define BUILTINS (sizeof(builtin) / sizeof(*builtin))
 
-const char *calls_rules_text(void)
+#define HINT                                                                                    \
+	"a rule is one of: begin+end, switch+next, interrupt+return, idle, or with `task` one " \
+	"of waking, wake, birth, death, rename, dump, migrate"
+
+const char *calls_rules_name(size_t i)
 {
-	return builtin;
+	return i < BUILTINS ? builtin[i].name : NULL;
+}
+
+const char *calls_rules_text(const char *name, size_t *n)
+{
+	for (size_t i = 0; i < BUILTINS; i++)
+		if (!strcmp(builtin[i].name, name)) {
+			*n = *builtin[i].bytes;
+			return (const char *)builtin[i].text;
+		}
+	return NULL;
 }
 
 void calls_rules_free(struct calls_rules *set)
@@ -46,13 +60,16 @@ void calls_rules_free(struct calls_rules *set)
 /* A rule as written in the file. */
 struct raw {
 	struct calls_rule rule;
-	const char *begin, *change, *interrupt; /* what kind it is; at most one */
+	const char *event[CALLS_RULE_IDLE]; /* by kind; at most one */
 	const char *end, *back;
 	const char **idle;
 	size_t n_idle;
 };
 
 static const char *const reasons[] = { "preempted", "blocked", NULL };
+static const char *const states[] = { "blocked", "linux", "statedump", NULL };
+static const char *const contexts[] = { "task",    "interrupt", "softirq",   "timer",
+					"network", "block",     "processor", NULL };
 
 static int add_rule(struct config *c, const struct raw *raw, enum calls_rule_kind kind,
 		    const char *begin, const char *end)
@@ -76,23 +93,29 @@ static int end_rule(struct config *c, void *to)
 {
 	const struct raw *raw = to;
 	const struct calls_fields *slot = raw->rule.slot;
-	int rc = 0;
+	int kind = CALLS_RULE_IDLE, n = raw->idle != NULL, rc = 0;
 
-	if (!raw->begin + !raw->change + !raw->interrupt + !raw->idle != 3 ||
-	    !raw->begin != !raw->end || !raw->interrupt != !raw->back)
+	for (int k = 0; k < CALLS_RULE_IDLE; k++)
+		if (raw->event[k]) {
+			kind = k;
+			n++;
+		}
+	if (n != 1 || (kind == CALLS_RULE_SPAN) != (raw->end != NULL) ||
+	    (kind == CALLS_RULE_INTERRUPT) != (raw->back != NULL))
 		return config_fail_in(c, raw, CVL_E_SYNTAX, HINT);
-	if (raw->rule.reason && !raw->change)
+	if (raw->rule.reason && kind != CALLS_RULE_SWITCH)
 		return config_fail(c, &raw->rule.reason, CVL_E_SYNTAX, "`reason` is for a switch");
-	if (raw->change && !slot[CALLS_SLOT_NEXT].n && !slot[CALLS_SLOT_NAME].n)
+	if (kind == CALLS_RULE_SWITCH && !slot[CALLS_SLOT_NEXT].n && !slot[CALLS_SLOT_NAME].n)
 		return config_fail_in(
 			c, raw, CVL_E_SYNTAX,
 			"a switch needs `next: FIELD`: the task that runs from there on");
-	if (raw->begin)
-		return add_rule(c, raw, CALLS_RULE_SPAN, raw->begin, raw->end);
-	if (raw->change)
-		return add_rule(c, raw, CALLS_RULE_SWITCH, raw->change, NULL);
-	if (raw->interrupt)
-		return add_rule(c, raw, CALLS_RULE_INTERRUPT, raw->interrupt, raw->back);
+	if (kind >= CALLS_RULE_WAKING && kind < CALLS_RULE_IDLE && !slot[CALLS_SLOT_NEXT].n &&
+	    !slot[CALLS_SLOT_NAME].n)
+		return config_fail_in(c, raw, CVL_E_SYNTAX,
+				      "this needs `task: FIELD`: the task that it is about");
+	if (kind != CALLS_RULE_IDLE)
+		return add_rule(c, raw, (enum calls_rule_kind)kind, raw->event[kind],
+				raw->end ? raw->end : raw->back);
 	for (size_t i = 0; i < CALLS_SLOTS; i++)
 		if (slot[i].n)
 			return config_fail(c, slot[i].field, CVL_E_SYNTAX,
@@ -115,11 +138,18 @@ static int end_rule(struct config *c, void *to)
 	}
 
 static const struct config_key rule_keys[] = {
-	GLOB("begin", begin),
+	GLOB("begin", event[CALLS_RULE_SPAN]),
 	GLOB("end", end),
-	GLOB("switch", change),
-	GLOB("interrupt", interrupt),
+	GLOB("switch", event[CALLS_RULE_SWITCH]),
+	GLOB("interrupt", event[CALLS_RULE_INTERRUPT]),
 	GLOB("return", back),
+	GLOB("waking", event[CALLS_RULE_WAKING]),
+	GLOB("wake", event[CALLS_RULE_WAKE]),
+	GLOB("birth", event[CALLS_RULE_BIRTH]),
+	GLOB("death", event[CALLS_RULE_DEATH]),
+	GLOB("rename", event[CALLS_RULE_RENAME]),
+	GLOB("dump", event[CALLS_RULE_STATE]),
+	GLOB("migrate", event[CALLS_RULE_MIGRATE]),
 	{ "idle", CONFIG_TEXT, .offset = offsetof(struct raw, idle), .min = 1,
 	  .many = CONFIG_ONE_OR_LIST, .length = offsetof(struct raw, n_idle),
 	  .most = CALLS_FIELDS_MAX },
@@ -128,9 +158,26 @@ static const struct config_key rule_keys[] = {
 	FIELDS("core", CALLS_SLOT_CORE),
 	FIELDS("id", CALLS_SLOT_ID),
 	FIELDS("next", CALLS_SLOT_NEXT),
+	FIELDS("task", CALLS_SLOT_NEXT),
 	FIELDS("blocked", CALLS_SLOT_BLOCKED),
+	FIELDS("state", CALLS_SLOT_BLOCKED),
+	FIELDS("prev", CALLS_SLOT_PREV),
+	FIELDS("parent", CALLS_SLOT_PREV),
+	FIELDS("was", CALLS_SLOT_PREV),
+	FIELDS("target", CALLS_SLOT_TARGET),
+	FIELDS("flags", CALLS_SLOT_FLAGS),
 	{ "reason", CONFIG_WORD, .offset = offsetof(struct raw, rule.reason), .words = reasons,
 	  .min = CVL_CALLS_REASON_PREEMPTED },
+	{ "states", CONFIG_WORD, .offset = offsetof(struct raw, rule.states), .words = states },
+	{ "context", CONFIG_WORD, .offset = offsetof(struct raw, rule.context), .words = contexts,
+	  .min = CVL_CALLS_CONTEXT_TASK, .many = CONFIG_ONE_OR_LIST, .inside = true,
+	  .most = CALLS_NUMBERS_MAX, .length = offsetof(struct raw, rule.n_contexts) },
+	{ "names", CONFIG_TEXT, .offset = offsetof(struct raw, rule.names), .min = 1,
+	  .many = CONFIG_LIST, .inside = true, .most = CALLS_NUMBERS_MAX,
+	  .length = offsetof(struct raw, rule.n_names) },
+	{ "needs", CONFIG_WORD, .offset = offsetof(struct raw, rule.needs), .words = contexts,
+	  .min = CVL_CALLS_CONTEXT_TASK, .many = CONFIG_ONE_OR_LIST, .inside = true,
+	  .most = CVL_CALLS_CONTEXTS, .length = offsetof(struct raw, rule.n_needs) },
 	{ 0 },
 };
 static const struct config_shape rule_shape = {
@@ -163,7 +210,16 @@ int calls_rules_parse(struct calls_rules *set, const char *text, size_t n, const
 
 int calls_rules_builtin(struct calls_rules *set, struct cvl_error *err)
 {
-	return calls_rules_parse(set, builtin, sizeof(builtin) - 1, "built-in rules", err);
+	int rc = 0;
+
+	for (size_t i = 0; i < BUILTINS && !rc; i++) {
+		char name[80];
+
+		snprintf(name, sizeof(name), "built-in rules '%s'", builtin[i].name);
+		rc = calls_rules_parse(set, (const char *)builtin[i].text, *builtin[i].bytes, name,
+				       err);
+	}
+	return rc;
 }
 
 int calls_rules_load(struct calls_rules *set, const char *path, struct cvl_error *err)
@@ -172,6 +228,8 @@ int calls_rules_load(struct calls_rules *set, const char *path, struct cvl_error
 	const struct config_source source = {
 		.file = path, .root = &root, .to = &raws, .user = set, .memory = &set->memory
 	};
+	size_t n;
+	const char *text = calls_rules_text(path, &n);
 
-	return config_load(&source, err);
+	return text ? calls_rules_parse(set, text, n, path, err) : config_load(&source, err);
 }

@@ -14,8 +14,28 @@
 
 #define CALLS_FIELDS_MAX 8
 #define CALLS_RULES_MAX 200
+#define CALLS_NUMBERS_MAX 16
 
-enum calls_rule_kind { CALLS_RULE_SPAN, CALLS_RULE_SWITCH, CALLS_RULE_INTERRUPT, CALLS_RULE_IDLE };
+enum calls_rule_kind {
+	CALLS_RULE_SPAN,
+	CALLS_RULE_SWITCH,
+	CALLS_RULE_INTERRUPT,
+	CALLS_RULE_WAKING,  /* someone wakes a task */
+	CALLS_RULE_WAKE,    /* a task is ready */
+	CALLS_RULE_BIRTH,   /* a task is made */
+	CALLS_RULE_DEATH,   /* a task runs its last */
+	CALLS_RULE_RENAME,  /* a task has another name, and maybe another number */
+	CALLS_RULE_STATE,   /* what a task does */
+	CALLS_RULE_MIGRATE, /* a task goes to another core */
+	CALLS_RULE_IDLE
+};
+
+/** How the field `state` (or `blocked`) says why a task stopped running. */
+enum calls_states {
+	CALLS_STATES_BLOCKED,   /* 0: ready; else blocked */
+	CALLS_STATES_LINUX,     /* prev_state of Linux: calls_linux_state() */
+	CALLS_STATES_STATEDUMP, /* of LTTng's dump of its processes: 5 is blocked */
+};
 
 /** What a rule extracts from an event. */
 enum calls_slot {
@@ -23,8 +43,11 @@ enum calls_slot {
 	CALLS_SLOT_THREAD,  /* its thread; else the one its core runs */
 	CALLS_SLOT_CORE,    /* the core it happened on */
 	CALLS_SLOT_ID,      /* distinguishes spans of one name */
-	CALLS_SLOT_NEXT,    /* number of the task that runs from here on */
+	CALLS_SLOT_NEXT,    /* number of the task that runs from here on, or that this is about */
 	CALLS_SLOT_BLOCKED, /* 0: the task that ran could continue; else it is blocked */
+	CALLS_SLOT_PREV,    /* number of the task that ran, of the parent, or the number before */
+	CALLS_SLOT_TARGET,  /* core that a task will run on */
+	CALLS_SLOT_FLAGS,   /* 8: within a Linux interrupt, 16: within a softirq */
 	CALLS_SLOTS
 };
 
@@ -39,6 +62,15 @@ struct calls_rule {
 	const char *begin, *end; /* globs. SWITCH: begin alone. IDLE: globs of task names */
 	struct calls_fields slot[CALLS_SLOTS];
 	enum cvl_calls_reason reason; /* SWITCH: if no field gives it */
+	enum calls_states states;
+	/* INTERRUPT: what it is, or what those of numbers from 0 on are, and their names */
+	enum cvl_calls_context context[CALLS_NUMBERS_MAX];
+	size_t n_contexts;
+	const char *names[CALLS_NUMBERS_MAX];
+	size_t n_names;
+	/* WAKING, WAKE: what must be traced so that else the running task is surely the waker */
+	enum cvl_calls_context needs[CVL_CALLS_CONTEXTS];
+	size_t n_needs;
 };
 
 struct calls_rules {
@@ -54,10 +86,13 @@ int calls_rules_builtin(struct calls_rules *set, struct cvl_error *err);
  */
 int calls_rules_parse(struct calls_rules *set, const char *text, size_t n, const char *name,
 		      struct cvl_error *err);
+/** @path: of a file, or the name of built-in rules. */
 int calls_rules_load(struct calls_rules *set, const char *path, struct cvl_error *err);
 void calls_rules_free(struct calls_rules *set);
 
-/** The YAML text of the built-in rules. */
-const char *calls_rules_text(void);
+/** Names of the built-in rules, the first by precedence; NULL: there is no such one. */
+const char *calls_rules_name(size_t i);
+/** The YAML text of the built-in rules @name, of *@n bytes; NULL: there are none. */
+const char *calls_rules_text(const char *name, size_t *n);
 
 #endif

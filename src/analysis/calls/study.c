@@ -70,9 +70,14 @@ int cvl_calls_config_messages(struct cvl_calls_config *c, const char *rule, stru
 	return rules_add(&c->match, rule, err);
 }
 
-const char *cvl_calls_builtin_rules(void)
+const char *cvl_calls_builtin_name(size_t i)
 {
-	return calls_rules_text();
+	return calls_rules_name(i);
+}
+
+const char *cvl_calls_builtin_rules(const char *name, size_t *n)
+{
+	return calls_rules_text(name, n);
 }
 
 /* ---- the sink ---- */
@@ -253,4 +258,25 @@ int64_t cvl_calls_apart(const struct cvl_analysis *a, struct cvl_calls_time from
 const char *cvl_calls_function_name(const struct cvl_calls_result *r, uint32_t function)
 {
 	return function < r->n_functions ? r->function[function].name : "?";
+}
+
+const char *cvl_calls_reason_name(enum cvl_calls_reason reason)
+{
+	static const char *const names[] = {
+		[CVL_CALLS_REASON_NONE] = "switched out",
+		[CVL_CALLS_REASON_PREEMPTED] = "preempted",
+		[CVL_CALLS_REASON_BLOCKED] = "blocked",
+		[CVL_CALLS_REASON_READY] = "ready",
+	};
+
+	return names[reason];
+}
+
+const char *cvl_calls_context_name(enum cvl_calls_context context)
+{
+	static const char *const names[CVL_CALLS_CONTEXTS] = { "unknown", "task",     "interrupt",
+							       "softirq", "timer",    "network",
+							       "block",   "processor" };
+
+	return names[context];
 }

@@ -42,6 +42,8 @@ struct study {
 	const char **node;
 	struct cvl_calls_core *core;
 	struct cvl_calls_thread *thread;
+	struct cvl_calls_wait *wait;
+	struct cvl_calls_span life; /* of a thread, if its critical path is requested */
 	struct cvl_calls_function *function;
 	uint32_t *order, *hot;
 	struct cvl_calls_finding *finding;

@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/calls/read_internal.h"
@@ -18,8 +19,8 @@ uint64_t value_key(const struct taken_value *v)
 	return v->is_text ? text_key(v->text, v->len) : v->number;
 }
 
-static int find_core(struct calls_read *r, uint32_t node, const struct taken_value *v, uint64_t key,
-		     uint32_t *core)
+int find_core(struct calls_read *r, uint32_t node, const struct taken_value *v, uint64_t key,
+	      uint32_t *core)
 {
 	const uint32_t *known = calls_pairs_find(&r->cores, key);
 	bool plain = !v->is_text && v->number <= UINT32_MAX;
@@ -45,6 +46,9 @@ static int find_core(struct calls_read *r, uint32_t node, const struct taken_val
 	return calls_pairs_add(&r->cores, key, *core) ? cvl_no_memory(r->err) : 0;
 }
 
+/* In place of the key of a name: it can get one. */
+#define NAMELESS 1
+
 static bool is_idle(const struct calls_read *r, const char *name)
 {
 	const struct calls_rules *rules = r->opts.rules;
@@ -60,17 +64,19 @@ static bool is_idle(const struct calls_read *r, const char *name)
 int find_thread(struct calls_read *r, uint64_t key, uint32_t node, uint32_t core, const char *name,
 		uint32_t *thread)
 {
-	const uint32_t *known = calls_pairs_find(&r->tasks, key);
+	uint32_t *known = calls_pairs_find(&r->tasks, key);
 	int rc;
 
-	if (known) {
+	if (known && *known != CVL_CALLS_NONE) {
 		*thread = *known;
 		return 0;
 	}
 	rc = calls_add_thread(r->calls, node, core, name, r->node[node].first, thread, r->err);
 	if (rc)
 		return rc;
-	if (calls_pairs_add(&r->tasks, key, *thread) ||
+	if (known)
+		*known = *thread;
+	if ((!known && calls_pairs_add(&r->tasks, key, *thread)) ||
 	    cvl_room(&r->task, r->n_tasks, &r->room_tasks, sizeof(*r->task)))
 		return cvl_no_memory(r->err);
 	r->task[r->n_tasks++] = (struct task){ .is_core = !name };
@@ -78,15 +84,24 @@ int find_thread(struct calls_read *r, uint64_t key, uint32_t node, uint32_t core
 	return 0;
 }
 
-/* A second task with the same name gets its number appended. */
+/*
+ * A second task with the same name gets its number appended; if that has been used again, how often
+ * so far.
+ */
 static int tell_apart(struct calls_read *r, uint32_t node, char *text, size_t size, uint64_t number)
 {
-	uint64_t key = thread_key(KEY_NAME, node, text_key(text, strlen(text)));
-	size_t n = strlen(text);
+	const size_t n = strlen(text);
+	uint64_t key = thread_key(KEY_NAME, node, text_key(text, n));
+	uint32_t *times = calls_pairs_find(&r->names, key);
 
-	if (!calls_pairs_find(&r->names, key))
-		return calls_pairs_add(&r->names, key, 0) ? cvl_no_memory(r->err) : 0;
+	if (!times)
+		return calls_pairs_add(&r->names, key, 1) ? cvl_no_memory(r->err) : 0;
 	snprintf(text + n, size - n, "-%" PRIu64, number);
+	key = thread_key(KEY_NAME, node, text_key(text, strlen(text)));
+	times = calls_pairs_find(&r->names, key);
+	if (!times)
+		return calls_pairs_add(&r->names, key, 1) ? cvl_no_memory(r->err) : 0;
+	snprintf(text + n, size - n, "-%" PRIu64 "#%u", number, ++*times);
 	return 0;
 }
 
@@ -105,7 +120,7 @@ int find_task(struct calls_read *r, const struct taken_value *number,
 	char text[160];
 	int rc;
 
-	if (known) {
+	if (known && *known != CVL_CALLS_NONE) {
 		*thread = *known;
 		return 0;
 	}
@@ -131,7 +146,41 @@ int find_task(struct calls_read *r, const struct taken_value *number,
 		if (rc)
 			return rc;
 	}
-	return find_thread(r, key, node, moves ? CVL_CALLS_NONE : core, text, thread);
+	rc = find_thread(r, key, node, moves ? CVL_CALLS_NONE : core, text, thread);
+	if (!rc && !given && !moves && !who->is_text)
+		r->task[*thread].name =
+			name->has && name->is_text ? text_key(name->text, name->len) : NAMELESS;
+	return rc;
+}
+
+void forget_task(struct calls_read *r, uint32_t node, uint64_t number)
+{
+	uint32_t *known = calls_pairs_find(&r->tasks, thread_key(KEY_TASK, node, number));
+
+	if (known)
+		*known = CVL_CALLS_NONE;
+}
+
+int name_task(struct calls_read *r, uint32_t thread, const struct taken_value *v, uint64_t number)
+{
+	struct task *task = &r->task[thread];
+	struct cvl_calls_thread *t = calls_thread(r->calls, thread);
+	const uint64_t key = text_key(v->text, v->len);
+	char text[160];
+	int rc;
+
+	if (!task->name || task->name == key || t->idle)
+		return 0;
+	task->name = key;
+	snprintf(text, sizeof(text), "%.*s", (int)(v->len < 100 ? v->len : 100), v->text);
+	rc = tell_apart(r, t->node, text, sizeof(text), number);
+	if (rc)
+		return rc;
+	free(task->label);
+	task->label = NULL;
+	free(t->name);
+	t->name = strdup(text);
+	return t->name ? 0 : cvl_no_memory(r->err);
 }
 
 /* The core of a record: by a field, else by its stream. */

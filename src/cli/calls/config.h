@@ -18,10 +18,10 @@ struct calls_options {
 #define CALLS_OPTIONS(of, member)                                                                                                   \
 	{ "rules",                                                                                                                  \
 	  0,                                                                                                                        \
-	  "FILE",                                                                                                                   \
+	  "FILE|NAME",                                                                                                              \
 	  OPTION_FILE,                                                                                                              \
 	  offsetof(of, member.rules),                                                                                               \
-	  "events that are begins, ends and switches (YAML); \"help\" prints those built in" },                                     \
+	  "what events mean (YAML), before the rules that are built in; \"help\" lists these" },                                    \
 		{ "names",                                                                                                          \
 		  0,                                                                                                                \
 		  "FILE",                                                                                                           \

@@ -5,8 +5,8 @@
 
 static void put_parts(struct js *j, const struct cvl_calls_parts *p)
 {
-	js_ints(j, "preempted_ns switched_out_ns blocked_ns waiting_ns hidden_ns", p->preempted,
-		p->switched, p->blocked, p->waiting, p->hidden);
+	js_ints(j, "preempted_ns ready_ns switched_out_ns blocked_ns waiting_ns hidden_ns",
+		p->preempted, p->ready, p->switched, p->blocked, p->waiting, p->hidden);
 }
 
 static void put_lanes(struct js *j, const struct cvl_calls_result *r)
@@ -17,8 +17,26 @@ static void put_lanes(struct js *j, const struct cvl_calls_result *r)
 
 		js_open(j, NULL, '{');
 		js_texts(j, "lane node", t->label, r->node[t->node]);
-		js_ints(j, "spans busy_ns", (int64_t)t->spans, t->busy);
+		js_ints(j, "spans busy_ns wakes latency_max_ns", (int64_t)t->spans, t->busy,
+			(int64_t)t->wakes, t->latency_max);
 		put_parts(j, &t->part);
+		js_close(j, '}');
+	}
+	js_close(j, ']');
+}
+
+static void put_waits(struct js *j, const struct cvl_calls_result *r)
+{
+	js_open(j, "waits", '[');
+	for (size_t i = 0; i < r->n_waits; i++) {
+		const struct cvl_calls_wait *w = &r->wait[i];
+
+		js_open(j, NULL, '{');
+		js_text(j, "lane", r->thread[w->thread].label);
+		js_text(j, "woken_by", w->by == CVL_CALLS_NONE ? NULL : r->thread[w->by].label);
+		js_text(j, "context", cvl_calls_context_name(w->context));
+		js_ints(j, "times unsure total_ns max_ns", (int64_t)w->n, (int64_t)w->unsure, w->ns,
+			w->max);
 		js_close(j, '}');
 	}
 	js_close(j, ']');
@@ -71,9 +89,9 @@ static void put_callers(struct js *j, const struct cvl_calls_result *r)
 
 static void put_findings(struct js *j, const struct cvl_calls_result *r)
 {
-	static const char *const causes[CVL_CALLS_CAUSES] = { "preempted", "switched out",
-							      "blocked",   "waited",
-							      "hidden",    "itself" };
+	static const char *const causes[CVL_CALLS_CAUSES] = { "preempted", "ready",  "switched out",
+							      "blocked",   "waited", "hidden",
+							      "itself" };
 
 	js_open(j, "findings", '[');
 	for (size_t i = 0; i < r->n_groups; i++) {
@@ -90,8 +108,8 @@ static void put_findings(struct js *j, const struct cvl_calls_result *r)
 
 static void put_step(struct js *j, const struct calls_view *v, const struct cvl_calls_step *s)
 {
-	static const char *const kinds[] = { "run", "preempted", "switched out", "blocked",
-					     "message" };
+	static const char *const kinds[] = { "run",          "preempted", "ready",
+					     "switched out", "blocked",   "message" };
 
 	js_open(j, NULL, '{');
 	js_texts(j, "lane kind", v->r->thread[s->thread].label, kinds[s->kind]);
@@ -99,6 +117,8 @@ static void put_step(struct js *j, const struct calls_view *v, const struct cvl_
 		js_text(j, "function", cvl_calls_function_name(v->r, s->function));
 	if (s->by != CVL_CALLS_NONE)
 		js_text(j, "by", v->r->thread[s->by].label);
+	if (s->unsure)
+		js_bool(j, "unsure", true);
 	js_ints(j, "from_ns to_ns", s->begin.ns, s->end.ns);
 	js_bound(j, "bound_ns", cvl_calls_apart(v->a, s->begin, s->end));
 	js_close(j, '}');
@@ -113,8 +133,9 @@ static void put_path(struct js *j, const struct calls_view *v)
 		return;
 	}
 	js_open(j, "path", '{');
-	js_texts(j, "lane function", v->r->thread[s->thread].label,
-		 cvl_calls_function_name(v->r, s->function));
+	js_text(j, "lane", v->r->thread[s->thread].label);
+	js_text(j, "function",
+		s->function == CVL_CALLS_NONE ? NULL : cvl_calls_function_name(v->r, s->function));
 	js_ints(j, "from_ns to_ns", s->begin.ns, s->end.ns);
 	js_bool(j, "cut", v->r->cut);
 	js_open(j, "steps", '[');
@@ -129,9 +150,11 @@ static void put_repairs(struct js *j, const struct cvl_calls_result *r)
 	const struct cvl_calls_repairs *f = &r->repairs;
 
 	js_open(j, "repairs", '{');
-	js_counts(j, "gaps lost_entries lost_exits open guessed too_deep paths backwards strays",
-		  f->gaps, f->lost_entries, f->lost_exits, f->open, f->guessed, f->too_deep,
-		  f->paths, f->backwards, f->strays);
+	js_counts(
+		j,
+		"gaps lost_entries lost_exits open guessed too_deep paths backwards strays switches returns",
+		f->gaps, f->lost_entries, f->lost_exits, f->open, f->guessed, f->too_deep, f->paths,
+		f->backwards, f->strays, f->switches, f->returns);
 	js_counts(j, "unnamed unmatched duplicates", r->counts.unnamed, r->counts.unmatched,
 		  r->counts.duplicates);
 	js_close(j, '}');
@@ -147,6 +170,7 @@ void calls_view_json(const struct calls_view *v, struct cvl_out *o)
 	js_ints(&j, "from_ns to_ns messages", r->first.ns, r->last.ns, (int64_t)r->counts.messages);
 	put_repairs(&j, r);
 	put_lanes(&j, r);
+	put_waits(&j, r);
 	put_costs(&j, r);
 	put_callers(&j, r);
 	put_findings(&j, r);

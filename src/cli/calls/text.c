@@ -34,11 +34,12 @@ static void put_lanes(const struct calls_view *v, struct cvl_out *o)
 	struct table t;
 	size_t left_out = 0, rows = 0;
 
-	table_heads(&t, "lane|spans|busy|preempted|switched out|blocked|waiting|hidden");
+	table_heads(&t, "lane|spans|busy|preempted|ready|switched out|blocked|waiting|hidden");
 	for (size_t i = 0; i < r->n_threads; i++) {
 		const struct cvl_calls_thread *k = &r->thread[r->order[i]];
 
-		if (k->idle && !k->spans)
+		/* one that only its name is known of */
+		if (!k->spans && (k->idle || (!k->busy && !k->wakes)))
 			continue;
 		if (rows == v->top) {
 			left_out++;
@@ -47,11 +48,12 @@ static void put_lanes(const struct calls_view *v, struct cvl_out *o)
 		rows++;
 		name_cell(&t, k->label);
 		table_counts(&t, k->spans);
-		ns_cells(&t, 6,
-			 (const int64_t[]){ k->busy, k->part.preempted, k->part.switched,
-					    k->part.blocked, k->part.waiting, k->part.hidden });
+		ns_cells(&t, 7,
+			 (const int64_t[]){ k->busy, k->part.preempted, k->part.ready,
+					    k->part.switched, k->part.blocked, k->part.waiting,
+					    k->part.hidden });
 	}
-	table_print(&t, o, "lrrrrrrr", "  ");
+	table_print(&t, o, "lrrrrrrrr", "  ");
 	if (left_out)
 		cvl_out_printf(o, "  ... and %zu more (--top)\n", left_out);
 }
@@ -85,6 +87,80 @@ static void put_functions(const struct calls_view *v, struct cvl_out *o)
 	table_print(&t, o, "lrrrrrrrrl", "  ");
 	if (r->n_hot > v->top)
 		cvl_out_printf(o, "  ... and %zu more (--top)\n", r->n_hot - v->top);
+}
+
+/* Times from being woken to running. */
+static void put_latencies(const struct calls_view *v, struct cvl_out *o)
+{
+	const struct cvl_calls_result *r = v->r;
+	struct table t;
+	size_t rows = 0, left_out = 0;
+
+	table_heads(&t, "lane|woken|mean|longest|at s");
+	for (size_t i = 0; i < r->n_threads; i++) {
+		const struct cvl_calls_thread *k = &r->thread[r->order[i]];
+
+		if (!k->wakes)
+			continue;
+		if (rows == v->top) {
+			left_out++;
+			continue;
+		}
+		rows++;
+		name_cell(&t, k->label);
+		table_counts(&t, k->wakes);
+		ns_cells(&t, 2,
+			 (const int64_t[]){ k->part.ready / (int64_t)k->wakes, k->latency_max });
+		table_time(&t, k->latency_max > 0, (struct cvl_time){ k->slowest.ns });
+	}
+	if (rows)
+		cvl_out_text(o, "\nfrom being woken to running:\n");
+	if (rows)
+		table_print(&t, o, "lrrrr", "  ");
+	else
+		table_drop(&t);
+	if (left_out)
+		cvl_out_printf(o, "  ... and %zu more (--top)\n", left_out);
+}
+
+static int by_time(const void *va, const void *vb)
+{
+	const struct cvl_calls_wait *a = *(const struct cvl_calls_wait *const *)va;
+	const struct cvl_calls_wait *b = *(const struct cvl_calls_wait *const *)vb;
+
+	return a->ns != b->ns ? (a->ns > b->ns ? -1 : 1) : (a > b) - (a < b);
+}
+
+/* Who was blocked until whom, as far as it is known. */
+static void put_waits(const struct calls_view *v, struct cvl_out *o)
+{
+	const struct cvl_calls_result *r = v->r;
+	const struct cvl_calls_wait **wait = calloc(r->n_waits + 1, sizeof(*wait));
+	struct table t;
+	size_t n = 0;
+
+	for (size_t i = 0; wait && i < r->n_waits; i++)
+		if (r->wait[i].by != CVL_CALLS_NONE)
+			wait[n++] = &r->wait[i];
+	if (!n) {
+		free(wait);
+		return;
+	}
+	qsort(wait, n, sizeof(*wait), by_time);
+	cvl_out_text(o, "\nblocked until woken:\n");
+	table_heads(&t, "lane|by|times|total|longest");
+	for (size_t i = 0; i < n && i < v->top; i++) {
+		const struct cvl_calls_wait *w = wait[i];
+
+		name_cell(&t, r->thread[w->thread].label);
+		table_cell(&t, "%.80s%s", r->thread[w->by].label, w->unsure ? " (perhaps)" : "");
+		table_counts(&t, w->n);
+		ns_cells(&t, 2, (const int64_t[]){ w->ns, w->max });
+	}
+	table_print(&t, o, "llrrr", "  ");
+	if (n > v->top)
+		cvl_out_printf(o, "  ... and %zu more (--top)\n", n - v->top);
+	free(wait);
 }
 
 static void put_findings(const struct calls_view *v, struct cvl_out *o)
@@ -130,8 +206,10 @@ static void put_path(const struct calls_view *v, struct cvl_out *o)
 	cvl_time_text(from, (struct cvl_time){ s->begin.ns });
 	cvl_bound_text(length, s->end.ns - s->begin.ns);
 	cvl_out_text(o, "\ncritical path of ");
-	cvl_out_name(o, cvl_calls_function_name(r, s->function));
-	cvl_out_text(o, " on ");
+	if (s->function != CVL_CALLS_NONE) {
+		cvl_out_name(o, cvl_calls_function_name(r, s->function));
+		cvl_out_text(o, " on ");
+	}
 	cvl_out_name(o, r->thread[s->thread].label);
 	cvl_out_printf(o, ", from %s s for %s:\n", from, length);
 	table_heads(&t, "from s|for|+-|lane|what");
@@ -149,7 +227,7 @@ static void put_path(const struct calls_view *v, struct cvl_out *o)
 	if (r->n_steps > v->top)
 		cvl_out_printf(o, "  ... and %zu more steps (--top)\n", r->n_steps - v->top);
 	if (r->cut)
-		cvl_out_text(o, "  (too many messages to follow: its beginning is missing)\n");
+		cvl_out_text(o, "  (too many threads to follow: earlier waits are not followed)\n");
 	if (r->n_steps > 1)
 		put_shares(v, o, s->end.ns - s->begin.ns);
 }
@@ -191,6 +269,9 @@ static void put_repairs(const struct calls_view *v, struct cvl_out *o)
 	put_counted(o, &any, "", p->backwards, "record",
 		    " before an earlier one of its lane: taken as of the same time");
 	put_counted(o, &any, "", p->strays, "return", " of an interrupt that never came");
+	put_counted(o, &any, "", p->switches, "switch",
+		    " missing: another thread stopped than the one that ran");
+	put_counted(o, &any, "", p->returns, "return", " of an interrupt missing");
 	put_counted(o, &any, "", n->unnamed, "event", " without the field that its rule names");
 	put_counted(o, &any, "", n->unmatched, "end", " of a message without the other one");
 }
@@ -212,6 +293,8 @@ void calls_view_text(const struct calls_view *v, struct cvl_out *o)
 	cvl_out_printf(o, ", %s\n\n", length);
 	put_lanes(v, o);
 	put_functions(v, o);
+	put_latencies(v, o);
+	put_waits(v, o);
 	put_findings(v, o);
 	put_path(v, o);
 	put_repairs(v, o);

@@ -10,6 +10,7 @@ struct calls_view {
 	const struct cvl_analysis *a;
 	const struct cvl_calls_result *r; /* of it */
 	size_t top;                       /* rows of a table */
+	bool off_cpu;                     /* of stacks: times when the thread did not run */
 };
 
 void calls_view_text(const struct calls_view *v, struct cvl_out *o);

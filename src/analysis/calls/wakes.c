@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* Who woke whom, births and deaths, and what threads were blocked on. */
+#include "analysis/calls/internal.h"
+#include <coeval/array.h>
+
+int calls_rc(const struct calls *c, struct cvl_error *err)
+{
+	return c->no_memory ? cvl_no_memory(err) : 0;
+}
+
+/* ---- waits ---- */
+
+static struct cvl_calls_wait *wait_of(struct calls *c, uint32_t thread, uint32_t by)
+{
+	const uint64_t key = (uint64_t)thread << 32 | by;
+	const uint32_t *known = calls_pairs_find(&c->waits, key);
+
+	if (known)
+		return &c->wait[*known];
+	if (c->n_waits >= CALLS_WAITS_MAX && by != CVL_CALLS_NONE)
+		return wait_of(c, thread, CVL_CALLS_NONE);
+	if (cvl_room(&c->wait, c->n_waits, &c->room_waits, sizeof(*c->wait)) ||
+	    calls_pairs_add(&c->waits, key, (uint32_t)c->n_waits)) {
+		c->no_memory = true;
+		return NULL;
+	}
+	c->wait[c->n_waits] = (struct cvl_calls_wait){ .thread = thread, .by = by };
+	return &c->wait[c->n_waits++];
+}
+
+void add_wait(struct calls *c, const struct thread *t, const struct cvl_calls_waker *by, int64_t ns)
+{
+	struct cvl_calls_wait *w = wait_of(c, thread_number(c, t), by ? by->by : CVL_CALLS_NONE);
+
+	if (!w)
+		return;
+	if (w->by != CVL_CALLS_NONE)
+		w->context = c->thread[w->by]->pub.context;
+	w->n++;
+	w->unsure += by && by->by != CVL_CALLS_NONE && !by->sure;
+	w->ns += ns;
+	w->max = ns > w->max ? ns : w->max;
+}
+
+size_t calls_waits(const struct calls *c)
+{
+	return c->n_waits;
+}
+
+const struct cvl_calls_wait *calls_wait(const struct calls *c)
+{
+	return c->wait;
+}
+
+/* ---- wakes ---- */
+
+struct cvl_calls_waker calls_waker(const struct calls *c, uint32_t core)
+{
+	const struct core *k = c->core[core];
+	struct cvl_calls_waker w = { .by = calls_running(c, core),
+				     .sender = CVL_CALLS_NONE,
+				     .sure = true };
+	const struct thread *t = w.by == CVL_CALLS_NONE ? NULL : c->thread[w.by];
+
+	/* the idle task wakes nobody */
+	if (!t || (!k->n_nested && (k->unsure || t->pub.idle))) {
+		w.by = CVL_CALLS_NONE;
+		w.sure = false;
+		return w;
+	}
+	w.context = t->pub.context;
+	for (uint32_t i = k->n_nested; i-- > 0;) {
+		struct thread *n = c->thread[k->nested[i].thread];
+
+		if (!n->n_heard)
+			continue;
+		/* of several messages it is not known which one was for whom */
+		w.sender = n->n_heard == 1 ? n->heard.from : CVL_CALLS_NONE;
+		w.sent = n->heard.sent;
+		w.received = n->heard.received;
+		n->n_heard = 0;
+		break;
+	}
+	return w;
+}
+
+int calls_wake(struct calls *c, uint32_t thread, const struct cvl_calls_waker *waker, bool ready,
+	       struct cvl_calls_time at, struct cvl_error *err)
+{
+	struct thread *t = c->thread[thread];
+
+	if (!t->scheduled && !t->out && !t->n) { /* nothing known of it: it had been blocked */
+		put_out(t, CVL_CALLS_REASON_BLOCKED, at);
+		t->since = at.ns > t->since ? at.ns : t->since;
+	}
+	if (t->out && !t->done && !t->woken && t->out_reason != CVL_CALLS_REASON_PREEMPTED) {
+		if (!ready || !t->called)
+			t->waker = *waker;
+		if (!t->vague)
+			t->out_reason = CVL_CALLS_REASON_BLOCKED;
+		blocked_ends(c, t, at.ns < t->out_from.ns ? t->out_from : at);
+	} else if (!ready && !t->out) {
+		/* about to stop: its switch may come only now */
+		t->waker = *waker;
+		t->called = true;
+		return 0;
+	}
+	t->called = false;
+	return calls_rc(c, err);
+}
+
+void calls_born(struct calls *c, uint32_t thread, uint32_t parent, struct cvl_calls_time at)
+{
+	struct thread *t = c->thread[thread];
+
+	t->pub.parent = parent;
+	t->pub.born = at;
+	calls_blocked(c, thread, at);
+}
+
+void calls_blocked(struct calls *c, uint32_t thread, struct cvl_calls_time at)
+{
+	struct thread *t = c->thread[thread];
+
+	if (t->scheduled || t->out || t->n)
+		return;
+	put_out(t, CVL_CALLS_REASON_BLOCKED, at);
+	t->since = at.ns > t->since ? at.ns : t->since;
+}
+
+void calls_dying(struct calls *c, uint32_t thread)
+{
+	c->thread[thread]->dying = true;
+}
+
+void calls_migrated(struct calls *c, uint32_t thread, uint32_t core)
+{
+	if (c->thread[thread]->out)
+		c->thread[thread]->out_core = core;
+}

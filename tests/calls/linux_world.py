@@ -1,0 +1,481 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""
+A simulated Linux host of which it is known who woke whom, as a CTF trace.
+
+    linux_world.py FOLDER SEED KIND > truth.json
+
+Cores run tasks that sleep, lock, send each other messages, read from a disk and a network, fork, wait for
+their children and end; interrupts come between, within each other, and on cores that are idle. KIND says what
+the trace shows of it:
+
+    new    LTTng since 2.7 on Linux 5.10: sched_waking, and all kinds of interrupts
+    old    LTTng before 2.7 on Linux 3.10: sched_wakeup alone, of another core's interrupt where that is another
+           one; its states of tasks
+    perf   as perf writes it: tids are called pids, flags tell in which context a record is
+    flags  the same without any interrupt
+    blind  as new, without any interrupt
+    lossy  as new, with packets that are lost
+
+The truth is a list of [tid, from, until, waker, context] of the times that tasks were blocked; waker: a tid,
+the name of an interrupt, or null at the end of the trace.
+"""
+import heapq, json, os, random, struct, sys
+
+folder, seed, kind = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+rnd = random.Random(seed)
+CORES, END = 4, 40_000_000
+MAX_TID = 400  # numbers are used again
+NEW = kind != "old"
+
+# ---- the trace ----
+
+I, S = "i", "s"
+names = {
+    "switch": "sched_switch", "waking": "sched_waking", "wakeup": "sched_wakeup", "wakeup_new": "sched_wakeup_new",
+    "fork": "sched_process_fork", "exit": "sched_process_exit", "exec": "sched_process_exec", "migrate": "sched_migrate_task",
+    "irq": "irq_handler_entry", "irq_end": "irq_handler_exit",
+    "softirq": "irq_softirq_entry" if NEW else "softirq_entry", "softirq_end": "irq_softirq_exit" if NEW else "softirq_exit",
+    "hrtimer": "timer_hrtimer_expire_entry" if NEW else "hrtimer_expire_entry",
+    "hrtimer_end": "timer_hrtimer_expire_exit" if NEW else "hrtimer_expire_exit",
+    "ltimer": "x86_irq_vectors_local_timer_entry", "ltimer_end": "x86_irq_vectors_local_timer_exit",
+    "ipi": "x86_irq_vectors_reschedule_entry", "ipi_end": "x86_irq_vectors_reschedule_exit",
+    "enter": "syscall_entry_read" if NEW else "sys_read", "leave": "syscall_exit_read" if NEW else "exit_syscall",
+}
+PERF = {"switch": "sched:sched_switch", "waking": "sched:sched_waking", "wakeup": "sched:sched_wakeup", "wakeup_new": "sched:sched_wakeup_new",
+        "fork": "sched:sched_process_fork", "exit": "sched:sched_process_exit", "exec": "sched:sched_process_exec",
+        "migrate": "sched:sched_migrate_task", "irq": "irq:irq_handler_entry", "irq_end": "irq:irq_handler_exit",
+        "softirq": "irq:softirq_entry", "softirq_end": "irq:softirq_exit", "hrtimer": "timer:hrtimer_expire_entry",
+        "hrtimer_end": "timer:hrtimer_expire_exit", "ltimer": "irq_vectors:local_timer_entry", "ltimer_end": "irq_vectors:local_timer_exit",
+        "ipi": "irq_vectors:reschedule_entry", "ipi_end": "irq_vectors:reschedule_exit", "enter": "syscalls:sys_enter_read",
+        "leave": "syscalls:sys_exit_read"}
+perf = kind in ("perf", "flags")
+T = "pid" if perf else "tid"
+fields = {
+    "switch": [("prev_comm", S), (f"prev_{T}", I), ("prev_prio", I), ("prev_state", I), ("next_comm", S), (f"next_{T}", I), ("next_prio", I)],
+    "waking": [("comm", S), (T, I), ("prio", I), ("target_cpu", I)], "wakeup": [("comm", S), (T, I), ("prio", I), ("target_cpu", I)],
+    "wakeup_new": [("comm", S), (T, I), ("prio", I), ("target_cpu", I)],
+    "fork": [("parent_comm", S), (f"parent_{T}", I), ("child_comm", S), (f"child_{T}", I)], "exit": [("comm", S), (T, I), ("prio", I)],
+    "exec": [("filename", S), (T, I), (f"old_{T}", I)], "migrate": [("comm", S), (T, I), ("prio", I), ("orig_cpu", I), ("dest_cpu", I)],
+    "irq": [("irq", I), ("name", S)], "irq_end": [("irq", I), ("ret", I)], "softirq": [("vec", I)], "softirq_end": [("vec", I)],
+    "hrtimer": [("hrtimer", I), ("now", I), ("function", I)], "hrtimer_end": [("hrtimer", I)],
+    "ltimer": [("vector", I)], "ltimer_end": [("vector", I)], "ipi": [("vector", I)], "ipi_end": [("vector", I)],
+    "enter": [("fd", I)], "leave": [("ret", I)],
+}
+interrupts = {"irq", "irq_end", "softirq", "softirq_end", "hrtimer", "hrtimer_end", "ltimer", "ltimer_end", "ipi", "ipi_end"}
+hidden = {"waking", "ltimer", "ltimer_end", "ipi", "ipi_end"} if kind == "old" else interrupts if kind == "flags" else \
+    interrupts if kind == "blind" else set()
+shown = [n for n in names if n not in hidden]
+records = [[] for _ in range(CORES)]
+
+
+def emit(core, t, name, *values):
+    if name in hidden:
+        return
+    flags = (8 if core.context and core.context[-1][0] not in ("softirq",) else 0) | (16 if any(c[0] == "softirq" for c in core.context) else 0)
+    body = b""
+    if perf:
+        body += struct.pack("<ib", core.current.tid if core.current else 0, flags)
+    for (_, what), v in zip(fields[name], values, strict=True):
+        body += v.encode() + b"\0" if what == S else struct.pack("<q", v)
+    records[core.number].append((t, struct.pack("<HQ", shown.index(name), t) + body))
+
+
+def write():
+    os.makedirs(folder)
+    release = "3.10.31" if kind == "old" else "5.10.0-8-amd64"
+    env = f'hostname = "box"; domain = "kernel"; sysname = "Linux"; kernel_release = "{release}"; tracer_name = "lttng-modules";' if not perf else \
+        f'host = "box"; sysname = "Linux"; release = "{release}"; domain = "kernel"; tracer_name = "perf";'
+    cpu = "perf_cpu" if perf else "cpu_id"
+    text = f"""/* CTF 1.8 */
+trace {{ major = 1; minor = 8; byte_order = le; packet.header := struct {{ integer {{ size = 32; align = 8; }} magic; integer {{ size = 32; align = 8; }} stream_id; }}; }};
+env {{ {env} }};
+clock {{ name = "monotonic"; freq = 1000000000; }};
+typealias integer {{ size = 64; align = 8; map = clock.monotonic.value; }} := t64;
+stream {{ id = 0;
+ packet.context := struct {{ t64 timestamp_begin; t64 timestamp_end; integer {{ size = 64; align = 8; }} content_size; integer {{ size = 64; align = 8; }} packet_size;
+  integer {{ size = 64; align = 8; }} events_discarded; integer {{ size = 32; align = 8; }} {"cpu_id"}; }};
+ event.header := struct {{ integer {{ size = 16; align = 8; }} id; t64 timestamp; }};
+}};
+"""
+    common = "integer { size = 32; align = 8; signed = true; } common_pid; integer { size = 8; align = 8; } common_flags; " if perf else ""
+    for i, n in enumerate(shown):
+        name = PERF[n] if perf else names[n]
+        of = common + "".join(f"string {f}; " if w == S else f"integer {{ size = 64; align = 8; signed = true; }} {f}; " for f, w in fields[n])
+        text += f'event {{ id = {i}; name = "{name}"; stream_id = 0; fields := struct {{ {of}}}; }};\n'
+    with open(f"{folder}/metadata", "w") as f:
+        f.write(text)
+    for core, list_ in enumerate(records):
+        lost = 0
+        with open(f"{folder}/stream_{core}", "wb") as f:
+            for k in range(0, len(list_), 100):
+                part = list_[k:k + 100]
+                if kind == "lossy" and 0 < k < len(list_) - 100 and rnd.random() < 0.2:  # the last tells of those before
+                    lost += len(part)
+                    continue
+                body = b"".join(b for _, b in part)
+                bits = 8 * (8 + 8 * 5 + 4 + len(body))
+                f.write(struct.pack("<II", 0xc1fc1fc1, 0) + struct.pack("<QQQQQI", part[0][0], part[-1][0], bits, bits, lost, core) + body)
+
+
+# ---- the world ----
+
+now, queue, count = 0, [], 0
+
+
+def at(t, what, *args):
+    global count
+    count += 1
+    heapq.heappush(queue, (t, count, what, args))
+
+
+class Core:
+    def __init__(self, number):
+        self.number, self.current, self.ready, self.context = number, None, [], []
+        self.busy = 0     # until then an interrupt runs
+        self.end = None   # token of the end of what runs
+        self.last = 0
+
+    def tick(self, t):
+        self.last = max(self.last + 20, t)
+        return self.last
+
+
+class Task:
+    def __init__(self, tid, comm, prio, program):
+        self.tid, self.comm, self.prio, self.program = tid, comm, prio, program
+        self.state = "new"  # running, ready, blocked, dead
+        self.core, self.since, self.left, self.waiting, self.children, self.waker = None, None, 0, None, [], None
+        self.pending = None
+
+
+class Lock:
+    def __init__(self): self.owner, self.waiters = None, []
+
+
+class Box:
+    def __init__(self): self.n, self.waiters = 0, []
+
+
+cores = [Core(i) for i in range(CORES)]
+tasks, truth = {}, []
+locks, boxes = [Lock() for _ in range(3)], [Box() for _ in range(6)]
+ready_state = lambda: 0 if rnd.random() < .3 else (256 if NEW else 1024)
+
+
+def new_tid():
+    free = [t for t in range(2, MAX_TID) if t not in tasks or tasks[t].state == "dead"]
+    return rnd.choice(free[:5])
+
+
+def blocked_ends(task, t, by, context):
+    if task.state == "blocked" and task.since is not None:
+        truth.append([task.tid, task.since, t, by, context])
+        task.since = None
+
+
+def context_of(core):
+    """Who would be the waker on this core: its name, and what kind it is."""
+    if core.context:
+        return core.context[-1][1], core.context[-1][2]
+    return (core.current.tid, "task") if core.current else (None, None)
+
+
+def wake(core, task, t, first="waking"):
+    """`task` becomes ready, by what goes on on `core`."""
+    by, context = context_of(core)
+    idle = [c for c in cores if not c.current and not c.ready]
+    target = task.core if task.core and (not task.core.current or rnd.random() < .5) else (rnd.choice(idle) if idle and rnd.random() < .8 else rnd.choice(cores))
+    t = core.tick(t)
+    if first == "waking":
+        emit(core, t, "waking", task.comm, task.tid, task.prio, target.number)
+    if task.core and task.core is not target:
+        emit(core, core.tick(t), "migrate", task.comm, task.tid, task.prio, task.core.number, target.number)
+    at_switch = t
+    if first != "waking":
+        at_switch = core.tick(t)
+        emit(core, at_switch, "wakeup_new", task.comm, task.tid, task.prio, target.number)
+        blocked_ends(task, at_switch, by, context)
+        ready(task, target, at_switch)
+    elif target is core or rnd.random() < .5:
+        w = core.tick(t)
+        emit(core, w, "wakeup", task.comm, task.tid, task.prio, target.number)
+        blocked_ends(task, w if kind == "old" else t, by, context)
+        ready(task, target, w)
+    else:  # at its own core, by an interrupt between processors
+        task.state, task.waker = "woken", (t, by, context)
+        at(t + rnd.randrange(500, 3000), remote, target, task)
+
+
+def ready(task, core, t):
+    task.state, task.core = "ready", core
+    core.ready.append(task)
+    at(t + 50, reschedule, core)
+
+
+def remote(core, task):
+    if now < core.busy:
+        return at(core.busy + 10, remote, core, task)
+    t = begin(core, now, ("ipi", "reschedule", "processor"), ("ipi", 253))
+    w = core.tick(t + 100)
+    emit(core, w, "wakeup", task.comm, task.tid, task.prio, core.number)
+    since, (waking, by, context) = task.since, task.waker
+    truth.append([task.tid, since, w if kind == "old" else waking, by, context])
+    task.since = None
+    ready(task, core, w)
+    finish(core, ("ipi_end", 253))
+
+
+# ---- interrupts ----
+
+def begin(core, t, context, event):
+    t = core.tick(t)
+    core.context.append(context)
+    emit(core, t, *event)
+    return t
+
+
+def finish(core, event):
+    t = core.tick(core.last + 100)
+    emit(core, t, *event)
+    core.context.pop()
+    if not core.context:
+        core.busy = t
+        if core.end:  # what runs has lost this time
+            core.end[0] = max(core.end[0], t) + 200
+
+
+def interrupted(core, tell, task):
+    """A device, or the clock, wakes a task that waits for it."""
+    if now < core.busy or core.context:
+        return at(max(core.busy, now) + 10, interrupted, core, tell, task)
+    core.busy = now + 1
+    if tell == "timer":
+        begin(core, now, ("ltimer", "local timer", "timer"), ("ltimer", 236))
+        timer = rnd.randrange(1, 1 << 40)
+        begin(core, now, ("hrtimer", "timer", "timer"), ("hrtimer", timer, now, 77))
+        wake(core, task, core.last)
+        finish(core, ("hrtimer_end", timer))
+        finish(core, ("ltimer_end", 236))
+    else:
+        irq, name, vec, soft, context = (29, "ahci", 4, "softirq BLOCK", "block") if tell == "disk" else (30, "eth0", 3, "softirq NET_RX", "network")
+        begin(core, now, ("irq", f"interrupt {name}", "interrupt"), ("irq", irq, name))
+        if rnd.random() < .2:  # at once
+            wake(core, task, core.last)
+            return finish(core, ("irq_end", irq, 1))
+        finish(core, ("irq_end", irq, 1))
+        begin(core, core.last, ("softirq", soft, context), ("softirq", vec))
+        if rnd.random() < .3:  # another one, within it
+            begin(core, core.last, ("irq", "interrupt usb", "interrupt"), ("irq", 16, "usb"))
+            finish(core, ("irq_end", 16, 0))
+        wake(core, task, core.last)
+        finish(core, ("softirq_end", vec))
+
+
+def noise(core):
+    """An interrupt that wakes nobody."""
+    at(now + rnd.randrange(20_000, 200_000), noise, core)
+    if now < core.busy or core.context:
+        return
+    core.busy = now + 1
+    begin(core, now, ("ltimer", "local timer", "timer"), ("ltimer", 236))
+    finish(core, ("ltimer_end", 236))
+    if rnd.random() < .3:
+        begin(core, core.last, ("softirq", "softirq RCU", "softirq"), ("softirq", 9))
+        finish(core, ("softirq_end", 9))
+
+
+# ---- the scheduler ----
+
+def switch(core, t, state, to):
+    t = core.tick(t)
+    was = core.current
+    emit(core, t, "switch", was.comm if was else f"swapper/{core.number}", was.tid if was else 0, 120, state,
+         to.comm if to else f"swapper/{core.number}", to.tid if to else 0, 120)
+    core.current, core.end = to, None
+    if to:
+        to.state, to.core = "running", core
+        core.end = token = [t + max(to.left, 100)]
+        at(token[0], ends, core, token)
+    return t
+
+
+def pick(core):
+    core.ready.sort(key=lambda task: task.prio)
+    return core.ready.pop(0) if core.ready else None
+
+
+def reschedule(core):
+    if now < core.busy or core.context:
+        return at(max(core.busy, now) + 10, reschedule, core)
+    if not core.ready:
+        return
+    if not core.current:
+        switch(core, now, 0, pick(core))
+    elif min(task.prio for task in core.ready) < core.current.prio:
+        task = core.current
+        task.left = max(core.end[0] - now, 0) if core.end else 0
+        task.state = "ready"
+        to = pick(core)
+        core.ready.append(task)
+        switch(core, now, ready_state(), to)
+
+
+def block(core, state=1):
+    task = core.current
+    task.state = "blocked"
+    task.since = switch(core, now, state, pick(core))
+
+
+def ends(core, token):
+    """What the task computed is done: its next step."""
+    if token is not core.end:
+        return
+    if now < token[0]:
+        return at(token[0], ends, core, token)
+    if now < core.busy or core.context:
+        return at(max(core.busy, now) + 10, ends, core, token)
+    task = core.current
+    step(core, task)
+    if core.current is task and core.end is token:
+        core.end = token = [max(now, core.last) + max(task.left, 50)]
+        at(token[0], ends, core, token)
+
+
+def step(core, task):
+    task.left = 0
+    try:
+        op = next(task.program)
+    except StopIteration:
+        op = ("exit",)
+    what, t = op[0], core.tick(now)
+    if what == "run":
+        task.left = op[1]
+    elif what == "sleep":
+        at(now + op[1], interrupted, rnd.choice(cores), "timer", task)
+        block(core)
+    elif what in ("disk", "net"):
+        at(now + op[1], interrupted, rnd.choice(cores), what, task)
+        block(core, 2 if what == "disk" else 1)
+    elif what == "lock":
+        lock = locks[op[1]]
+        if lock.owner:
+            lock.waiters.append(task)
+            block(core, 2)
+        else:
+            lock.owner = task
+    elif what == "unlock":
+        lock = locks[op[1]]
+        lock.owner = lock.waiters.pop(0) if lock.waiters else None
+        if lock.owner:
+            wake(core, lock.owner, t)
+    elif what == "send":
+        box = boxes[op[1]]
+        if box.waiters:
+            wake(core, box.waiters.pop(0), t)
+        else:
+            box.n = min(box.n + 1, 3)
+    elif what == "receive":
+        box = boxes[op[1]]
+        if box.n:
+            box.n -= 1
+        else:
+            box.waiters.append(task)
+            at(now + rnd.randrange(300_000, 900_000), give_up, box, task)
+            block(core)
+    elif what == "enter":
+        emit(core, t, "enter", 3)
+    elif what == "leave":
+        emit(core, t, "leave", 0)
+    elif what == "yield":
+        if core.ready:
+            task.state, task.core = "ready", core
+            to = pick(core)
+            core.ready.append(task)
+            switch(core, now, 0, to)
+    elif what == "fork":
+        child = Task(new_tid(), task.comm, task.prio, program(op[1] + 1))
+        tasks[child.tid] = child
+        task.children.append(child)
+        emit(core, t, "fork", task.comm, task.tid, child.comm, child.tid)
+        child.state, child.since = "blocked", t
+        wake(core, child, core.last, "fork")
+    elif what == "exec":
+        task.comm = f"t{task.tid}"
+        emit(core, t, "exec", f"/usr/bin/{task.comm}", task.tid, task.tid)
+    elif what == "wait":
+        child = task.children.pop(0)
+        if child.state != "dead":
+            child.waiting = task
+            block(core)
+    elif what == "exit":
+        emit(core, t, "exit", task.comm, task.tid, task.prio)
+        if task.waiting:
+            wake(core, task.waiting, core.last)
+        task.state = "dead"
+        switch(core, core.last, 16 if NEW else 64, pick(core))
+
+
+def give_up(box, task):
+    """A timeout ends the waiting, if nothing else has."""
+    if task in box.waiters:
+        box.waiters.remove(task)
+        interrupted_soon(task)
+
+
+def interrupted_soon(task):
+    at(now + 10, interrupted, rnd.choice(cores), "timer", task)
+
+
+def program(depth):
+    if depth and rnd.random() < .7:
+        yield ("exec",)
+    for _ in range(rnd.randrange(3, 12) if depth else 10 ** 9):
+        yield ("run", rnd.randrange(500, 60_000))
+        x = rnd.random()
+        if x < .12:
+            yield ("sleep", rnd.randrange(5_000, 400_000))
+        elif x < .26:
+            n = rnd.randrange(len(locks))
+            yield ("lock", n)
+            yield ("run", rnd.randrange(500, 40_000))
+            yield ("unlock", n)
+        elif x < .46:
+            yield ("send", rnd.randrange(len(boxes)))
+        elif x < .62:
+            call = rnd.random() < .5
+            if call:
+                yield ("enter",)
+            yield ("receive", rnd.randrange(len(boxes)))
+            if call:
+                yield ("leave",)
+        elif x < .70:
+            yield ("disk", rnd.randrange(20_000, 200_000))
+        elif x < .78:
+            yield ("net", rnd.randrange(20_000, 200_000))
+        elif x < .83:
+            yield ("yield",)
+        elif x < .90 and depth < 2:
+            yield ("fork", depth)
+            if rnd.random() < .6:
+                yield ("run", rnd.randrange(500, 20_000))
+                yield ("wait",)
+
+
+for i in range(9):
+    first = Task(new_tid(), "", 120 - rnd.randrange(3), program(0))
+    first.comm = f"t{first.tid}"
+    tasks[first.tid] = first
+    first.state = "ready"
+    at(1000 + 137 * i, ready, first, cores[i % CORES], 1000)
+for c in cores:
+    at(rnd.randrange(1000, 50_000), noise, c)
+while queue:
+    now, _, what, args = heapq.heappop(queue)
+    if now > END:
+        break
+    what(*args)
+for r in records:
+    r.sort(key=lambda e: e[0])
+write()
+json.dump({"blocked": truth, "zero": min(r[0][0] for r in records if r)}, sys.stdout)
