@@ -293,6 +293,20 @@ struct cvl_calls_wait {
 	int64_t ns, max;
 };
 
+/**
+ * Spans of which each is caused by a message that was sent in the one before: from the begin of the
+ * first to the end of the last.
+ */
+struct cvl_calls_chain {
+	uint32_t before; /* chain of the spans before the last; CVL_CALLS_NONE: this is the first */
+	uint32_t function; /* of the last */
+	uint32_t length;   /* spans */
+	uint64_t n;
+	int64_t min, max, sum;            /* ns */
+	int64_t median, p99;              /* ns; of a sample of 1024 */
+	struct cvl_calls_time begin, end; /* of the longest */
+};
+
 struct cvl_calls_core {
 	uint32_t node, number;
 	const char *label; /* "node" or "node/1" */
@@ -455,6 +469,8 @@ struct cvl_calls_result {
 	size_t n_groups;
 	const struct cvl_calls_wait *wait; /* by thread, then the longest first */
 	size_t n_waits;
+	const struct cvl_calls_chain *chain; /* what is before one comes before it */
+	size_t n_chains;
 	const struct cvl_calls_kept *kept;
 	const struct cvl_calls_span *chosen; /* of the critical path; NULL: no span matches */
 	const struct cvl_calls_step *step;   /* of the path, the earliest first */

@@ -99,7 +99,7 @@ const struct cli_option sync_options_table[] = {
 	{ .kind = OPTION_HEADING,
 	  .what = "What ties the clocks (default: the rules of sync.json)" },
 	{ "match", 0, "RULE", OPTION_FILE, 0,
-	  "messages between events: lttng-tcp, tracer, or a YAML file of rules; may be repeated",
+	  "messages between events: lttng-tcp, linux-tcp, linux-udp, ros2, ros2-dds, tracer, or a YAML file of rules; may be repeated",
 	  .take = take_match },
 	{ "pulse", 0, "LINE:EDGE:PERIOD[:+-ERROR[:max]]", OPTION_LINE, 0,
 	  "pulses: every rise or fall of LINE, PERIOD apart; ERROR: each clock has a source of its own, off by that 99.9 % of the time, or at most; may be repeated",

@@ -210,7 +210,7 @@ static int see_end(struct matcher *m, const struct cvl_slice *sl, size_t i, uint
 				    .key = key,
 				    .end = { .number = ++m->numbers, .rule = rule } };
 	e->seen = now;
-	if (receive ? e->received : e->sent) {
+	if (receive ? e->received && !(r->many && e->sent) : e->sent) {
 		m->counts.duplicates++;
 		return 0;
 	}
@@ -335,12 +335,46 @@ static int find_events(struct matcher *m, struct cvl_error *err)
 	return 0;
 }
 
+/* Types looked at for a member; beyond these it may be there. */
+#define MEMBERS_MAX 100000
+
+/* Whether the fields of an event may have a member @name, however deep. */
+static bool has_member(const struct cvl_type *t, const char *name, unsigned *left)
+{
+	if (!t)
+		return false;
+	if (!*left || !--*left)
+		return true;
+	if (t->kind == CVL_TYPE_STRUCT || t->kind == CVL_TYPE_VARIANT)
+		for (uint32_t i = 0; i < t->n; i++)
+			if (!strcmp(cvl_plain_name(t->member[i].name), name) ||
+			    has_member(t->member[i].type, name, left))
+				return true;
+	return t->kind != CVL_TYPE_ENUM && has_member(t->elem, name, left);
+}
+
+static bool has_keys(const struct cvl_event_class *class, const struct rule_side *side)
+{
+	for (size_t k = 0; k < side->n_keys; k++) {
+		unsigned left = MEMBERS_MAX;
+		bool any = false;
+
+		for (int s = 0; s < CVL_SCOPES && !any; s++)
+			any = has_member(class->type[s], side->key[k], &left);
+		if (!any)
+			return false;
+	}
+	return true;
+}
+
 static void add_role(struct matcher *m, size_t r, size_t stream, size_t cls, size_t clock)
 {
 	struct role *role = &m->role[stream][cls];
 	size_t i = 0;
 
-	if (!cvl_selector_class(&m->event[r], m->tl, stream, cls, clock))
+	if (!cvl_selector_class(&m->event[r], m->tl, stream, cls, clock) ||
+	    !has_keys(cvl_trace_event(cvl_timeline_trace(m->tl, stream), cls),
+		      r % 2 ? &m->rules->rule[r / 2].receive : &m->rules->rule[r / 2].send))
 		return;
 	while (i < role->n && (role->as[i].rule != r / 2 || role->as[i].receive != r % 2))
 		i++;

@@ -4,31 +4,34 @@
 #include <coeval/select.h>
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "core/config.h"
+#include "sync/builtin.h"
 
 #define RULES_MAX 64
 
-static const char *const builtin_names[] = { "lttng-tcp", "tracer", NULL };
-
-/* In the users' own format. */
-static const char *const builtin_texts[] = {
-	"# TCP segments in LTTng kernel traces with the inet_sock_local tracepoints\n"
-	"name: lttng-tcp\n"
-	"send: { event: inet_sock_local_out, key: [seq, ack_seq, flags] }\n"
-	"receive: { event: inet_sock_local_in, key: [seq, ack_seq, flags] }\n",
-	"# exchanges of firmware/tracersync\n"
-	"name: tracer\n"
-	"send: { event: tracer_sync_send, key: [slave, seq] }\n"
-	"receive: { event: tracer_sync_receive, key: [slave, seq] }\n",
+static const struct {
+	const char *name;
+	const unsigned char *text;
+	const size_t *bytes;
+} builtin[] = {
+	{ "lttng-tcp", match_lttng_tcp_yaml, &match_lttng_tcp_yaml_bytes },
+	{ "linux-tcp", match_linux_tcp_yaml, &match_linux_tcp_yaml_bytes },
+	{ "linux-udp", match_linux_udp_yaml, &match_linux_udp_yaml_bytes },
+	{ "ros2", match_ros2_yaml, &match_ros2_yaml_bytes },
+	{ "ros2-dds", match_ros2_dds_yaml, &match_ros2_dds_yaml_bytes },
+	{ "tracer", match_tracer_yaml, &match_tracer_yaml_bytes },
 };
 
-const char *const *rules_builtin(void)
+#define BUILTINS (sizeof(builtin) / sizeof(*builtin))
+
+const char *rules_builtin(size_t i)
 {
-	return builtin_names;
+	return i < BUILTINS ? builtin[i].name : NULL;
 }
 
 void rules_drop(struct rule_set *set, size_t first, const char *name)
@@ -98,12 +101,14 @@ static const struct config_key rule_keys[] = {
 	RULE_KEYS,
 	{ "window", CONFIG_TIME, AT(match_rule, window_ns), .min = 1, .max = 0x1p63,
 	  .what = "a time above 0, such as 10s" },
+	{ "many", CONFIG_BOOL, AT(match_rule, many) },
 	{ 0 },
 };
 /* As stored in sync.json. */
 static const struct config_key kept_keys[] = {
 	RULE_KEYS,
 	{ "window_ns", CONFIG_U64, AT(match_rule, window_ns), .max = 0x1p62 },
+	{ "many", CONFIG_BOOL, AT(match_rule, many) },
 	{ 0 },
 };
 static const struct config_shape shapes[] = {
@@ -167,14 +172,20 @@ int rules_parse_kept(struct rule_set *set, const char *text, size_t n, const cha
 
 int rules_add(struct rule_set *set, const char *name, struct cvl_error *err)
 {
-	for (size_t i = 0; builtin_names[i]; i++)
-		if (!strcmp(name, builtin_names[i]))
-			return rules_parse(set, builtin_texts[i], strlen(builtin_texts[i]), name,
-					   err);
+	char list[200] = "";
+
+	for (size_t i = 0; i < BUILTINS; i++) {
+		const size_t n = strlen(list);
+
+		if (!strcmp(name, builtin[i].name))
+			return rules_parse(set, (const char *)builtin[i].text, *builtin[i].bytes,
+					   name, err);
+		snprintf(list + n, sizeof(list) - n, "%s%s", i ? ", " : "", builtin[i].name);
+	}
 	if (access(name, F_OK) && errno == ENOENT)
 		return cvl_fail(
 			err, CVL_E_USAGE, CVL_NO_OFFSET,
-			"unknown matching rule '%s', and no file of that name; built in: lttng-tcp, tracer",
-			name);
+			"unknown matching rule '%s', and no file of that name; built in: %s", name,
+			list);
 	return add(set, &roots[0], NULL, 0, name, err);
 }

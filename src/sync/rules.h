@@ -6,6 +6,7 @@
 #ifndef SYNC_RULES_H
 #define SYNC_RULES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,7 @@ struct match_rule {
 	const char *name;
 	struct rule_side send, receive;
 	int64_t window_ns; /* a key seen again after this long is another message; 0: never */
+	bool many;         /* a message sent once is received by several: each is a message */
 };
 
 struct rule_set {
@@ -47,7 +49,7 @@ void rules_drop(struct rule_set *set, size_t first, const char *name);
 
 void rules_free(struct rule_set *set);
 
-/** Names of the built-in rules, NULL-terminated. */
-const char *const *rules_builtin(void);
+/** Name of built-in rules; NULL: no more. */
+const char *rules_builtin(size_t i);
 
 #endif

@@ -18,11 +18,12 @@ json_t *rules_json(const struct rule_set *rules)
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < rules->n; i++)
-		json_array_append_new(list,
-				      json_pack("{s:s, s:o, s:o, s:I}", "name", rules->rule[i].name,
-						"send", side_json(&rules->rule[i].send), "receive",
-						side_json(&rules->rule[i].receive), "window_ns",
-						(json_int_t)rules->rule[i].window_ns));
+		json_array_append_new(
+			list, json_pack("{s:s, s:o, s:o, s:I, s:b}", "name", rules->rule[i].name,
+					"send", side_json(&rules->rule[i].send), "receive",
+					side_json(&rules->rule[i].receive), "window_ns",
+					(json_int_t)rules->rule[i].window_ns, "many",
+					rules->rule[i].many));
 	return list;
 }
 

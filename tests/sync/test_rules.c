@@ -204,15 +204,15 @@ static void rules_add_up(void **state)
 static void every_builtin_rule_is_read(void **state)
 {
 	(void)state;
-	assert_non_null(rules_builtin()[0]);
-	for (const char *const *name = rules_builtin(); *name; name++) {
+	assert_non_null(rules_builtin(0));
+	for (size_t i = 0; rules_builtin(i); i++) {
 		struct rule_set set = { 0 };
 		struct cvl_error err;
 
-		if (rules_add(&set, *name, &err))
+		if (rules_add(&set, rules_builtin(i), &err))
 			fail_msg("%s", err.text);
-		assert_int_equal(set.n, 1);
-		assert_string_equal(set.rule[0].name, *name);
+		assert_true(set.n > 0);
+		assert_string_equal(set.rule[0].name, rules_builtin(i));
 		rules_free(&set);
 	}
 }

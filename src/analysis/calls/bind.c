@@ -12,6 +12,7 @@ static const struct calls_fields defaults[CALLS_SLOTS] = {
 	[CALLS_SLOT_CORE] = { .field = { (char[]){ "cpu_id" }, (char[]){ "core" },
 					 (char[]){ "cpu" }, (char[]){ "perf_cpu" } },
 			      .n = 4 },
+	[CALLS_SLOT_PROCESS] = { .field = { (char[]){ "vpid" } }, .n = 1 },
 };
 
 /* The member @name, innermost scope first; only context fields if no rule named it. */
@@ -39,12 +40,14 @@ static void find_slots(struct bound_class *b, const struct calls_rule *rule,
 		const struct calls_fields *f = own ? own : &defaults[s];
 
 		for (size_t i = 0; i < f->n && !b->want[s]; i++)
-			b->want[s] = find_field(class, f->field[i], !own && s == CALLS_SLOT_THREAD,
-						b->scope);
+			b->want[s] = find_field(
+				class, f->field[i],
+				!own && (s == CALLS_SLOT_THREAD || s == CALLS_SLOT_PROCESS),
+				b->scope);
 	}
 	/* along with a thread's number, its program's name identifies it */
 	if (b->want[CALLS_SLOT_THREAD] && !b->want[CALLS_SLOT_NEXT] &&
-	    !(rule && rule->slot[CALLS_SLOT_NEXT].n))
+	    !(rule && (rule->slot[CALLS_SLOT_NEXT].n || rule->kind == CALLS_RULE_OBJECT)))
 		b->want[CALLS_SLOT_NEXT] = find_field(class, "procname", true, b->scope);
 }
 
@@ -92,6 +95,8 @@ int bound_class(struct bound_class *b, const struct calls_rules *rules,
 		[CALLS_RULE_RENAME] = { BOUND_RENAME, BOUND_NOT },
 		[CALLS_RULE_STATE] = { BOUND_STATE, BOUND_NOT },
 		[CALLS_RULE_MIGRATE] = { BOUND_MIGRATE, BOUND_NOT },
+		[CALLS_RULE_OBJECT] = { BOUND_OBJECT, BOUND_NOT },
+		[CALLS_RULE_ANEW] = { BOUND_ANEW, BOUND_NOT },
 		[CALLS_RULE_IDLE] = { BOUND_NOT, BOUND_NOT },
 	};
 

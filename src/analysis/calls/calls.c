@@ -48,6 +48,11 @@ void calls_free(struct calls *c)
 	free(c->waits.slot);
 	free(c->wait);
 	free(c->losses);
+	for (size_t i = 0; i < c->n_chains; i++)
+		free(c->chain[i].sample);
+	free(c->chain);
+	free(c->chains.slot);
+	free(c->sent);
 	free(c);
 }
 
@@ -199,6 +204,8 @@ static void closed(struct calls *c, struct thread *t, size_t i, struct cvl_calls
 	};
 
 	c->cost[f->cost].active--;
+	if (!(s.marks & (CVL_CALLS_MADE_UP | CVL_CALLS_OPEN)))
+		chain_ends(c, f, at);
 	told(c, t, &s, f->cost, f);
 }
 
@@ -277,6 +284,7 @@ int calls_begin(struct calls *c, uint32_t thread, struct cvl_calls_time at, uint
 			     .id = id,
 			     .begin = at,
 			     .alive = at.ns,
+			     .chain = CVL_CALLS_NONE,
 			     .before = t->pub.part };
 	if (find_cost(c, thread, function, &f->cost) ||
 	    find_node(c, thread, parent, function, f->cost, &f->node))

@@ -27,6 +27,8 @@
 #define CALLS_DEPTH_MAX 65536
 /** Pairs of threads of which one woke the other; any more count as unknown ones that woke it. */
 #define CALLS_WAITS_MAX (1u << 18)
+/** Different chains. */
+#define CALLS_CHAINS_MAX 4096
 /** Depth of nested interrupts. */
 #define CALLS_NESTED_MAX 32
 
@@ -111,6 +113,20 @@ int calls_gap(struct calls *c, uint32_t node, uint32_t core, struct cvl_calls_ti
 	      struct cvl_calls_time to, uint64_t lost, bool began, struct cvl_error *err);
 /** Records of @node are lost from here on; calls_gap() follows once it is known how long. */
 int calls_gap_begins(struct calls *c, uint32_t node, struct cvl_error *err);
+/* Chains of spans that messages cause: chains.c. */
+
+/** The innermost span of @thread, which has just begun, continues what it received, or begins a chain. */
+int calls_chain(struct calls *c, uint32_t thread, struct cvl_error *err);
+/** What @thread received up to here does not cause what it begins next. */
+void calls_anew(struct calls *c, uint32_t thread);
+/** @thread sends the message @number, as part of what it is in; likewise receives it. */
+int calls_chain_sends(struct calls *c, uint32_t thread, uint64_t number, struct cvl_error *err);
+void calls_chain_receives(struct calls *c, uint32_t thread, uint64_t number);
+size_t calls_chains(const struct calls *c);
+const struct cvl_calls_chain *calls_chain_at(const struct calls *c, size_t i);
+/** The length below which the share @q of those kept of chain @i are. */
+int64_t calls_chain_quantile(const struct calls *c, size_t i, double q);
+
 /**
  * @m->to received at @m->received what @m->from sent at @m->sent. If it was sent after the
  * receiver's last sign of life (begin or end of a span, sending or receiving), the receiver had

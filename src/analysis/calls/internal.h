@@ -23,6 +23,21 @@ struct frame {
 	 */
 	int64_t total;
 	struct cvl_calls_parts part;
+	uint32_t chain;             /* CVL_CALLS_NONE: in none */
+	struct cvl_calls_time root; /* when its chain began */
+};
+
+/** A chain that a message carries on. */
+struct carried {
+	uint64_t number; /* of the message; 0: none */
+	uint32_t chain;
+	struct cvl_calls_time root;
+};
+
+struct chain {
+	struct cvl_calls_chain pub;
+	int64_t *sample;
+	size_t room;
 };
 
 struct thread {
@@ -45,6 +60,7 @@ struct thread {
 	struct cvl_calls_waker waker;   /* of these two */
 	struct cvl_calls_message heard; /* of an interrupt: what it received last */
 	uint32_t n_heard;               /* since it began, or last woke a thread */
+	struct carried carried;         /* by the message that it received last */
 	struct cvl_calls_time sign;     /* of life */
 	int64_t sign_self;              /* time it ran since then */
 	struct cvl_calls_parts sign_part;
@@ -102,7 +118,12 @@ struct calls {
 	size_t n_costs, room_costs;
 	struct cvl_calls_wait *wait;
 	size_t n_waits, room_waits;
-	struct calls_pairs nodes, costs, waits;
+	struct carried *sent; /* a ring of messages */
+	size_t n_sent;
+	struct chain *chain;
+	size_t n_chains, room_chains;
+	uint64_t draws; /* of samples */
+	struct calls_pairs nodes, costs, waits, chains;
 	struct cvl_calls_repairs repairs;
 	bool no_memory;
 };
@@ -144,6 +165,8 @@ void add_wait(struct calls *c, const struct thread *t, const struct cvl_calls_wa
 	      int64_t ns);
 /** Whether @t, which has not run since it stopped as far as is known, may have run all the same. */
 bool may_have_run(const struct calls *c, const struct thread *t);
+/** Span @f is over: a length of its chain, if it is in one. */
+void chain_ends(struct calls *c, const struct frame *f, struct cvl_calls_time at);
 /** 0, or CVL_E_NOMEM if anything failed before. */
 int calls_rc(const struct calls *c, struct cvl_error *err);
 

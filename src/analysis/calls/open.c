@@ -116,6 +116,11 @@ void calls_read_close(struct calls_read *r)
 		free(r->core[i].text);
 		free(r->core[i].label);
 	}
+	for (size_t i = 0; i < r->n_objects; i++) {
+		free(r->object[i].name);
+		free(r->object[i].otherwise);
+	}
+	free(r->object);
 	free(r->core);
 	free(r->stream);
 	free(r->function);
@@ -129,6 +134,7 @@ void calls_read_close(struct calls_read *r)
 	free(r->tasks.slot);
 	free(r->cores.slot);
 	free(r->names.slot);
+	free(r->objects.slot);
 	matcher_free(r->matcher);
 	calls_free(r->calls);
 	free(r);

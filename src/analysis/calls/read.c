@@ -9,7 +9,10 @@ static int span(struct calls_read *r, uint32_t thread, const struct taken *t, bo
 		uint64_t id, bool overlap, struct cvl_calls_time at)
 {
 	uint32_t function;
-	int rc = function_of(r, &t->slot[CALLS_SLOT_NAME], t->class->stem, &function);
+	const struct calls_rule *rule = t->class->rule;
+	int rc = rule && rule->named ?
+			 object_function(r, calls_thread(r->calls, thread)->node, t, &function) :
+			 function_of(r, &t->slot[CALLS_SLOT_NAME], t->class->stem, &function);
 
 	if (rc)
 		return rc;
@@ -21,8 +24,10 @@ static int span(struct calls_read *r, uint32_t thread, const struct taken *t, bo
 		r->counts.unnamed++;
 	if (rc)
 		return rc;
-	return begin ? calls_begin(r->calls, thread, at, function, id, r->err) :
-		       calls_end(r->calls, thread, at, function, id, overlap, r->err);
+	if (!begin)
+		return calls_end(r->calls, thread, at, function, id, overlap, r->err);
+	rc = calls_begin(r->calls, thread, at, function, id, r->err);
+	return !rc && rule && rule->chain ? calls_chain(r->calls, thread, r->err) : rc;
 }
 
 /* Record @i of @thread may be an end of messages; completed ones are passed on. */
@@ -41,10 +46,18 @@ static int messages(struct calls_read *r, const struct cvl_slice *sl, size_t i, 
 			.received = { e->received_ns, e->received, e->to },
 		};
 
+		if (!e->receive) {
+			int rc = calls_chain_sends(r->calls, thread, e->number, r->err);
+
+			if (rc)
+				return rc;
+		}
 		if (!e->complete)
 			continue;
 		r->counts.messages++;
 		calls_received(r->calls, &m);
+		if (e->receive)
+			calls_chain_receives(r->calls, thread, e->number);
 	}
 	return n < 0 ? n : 0;
 }
@@ -62,16 +75,21 @@ static int event(struct calls_read *r, const struct cvl_slice *sl, size_t i,
 	if (rc)
 		return rc;
 	r->counts.events += b->kind != BOUND_MESSAGE;
-	if (b->kind != BOUND_BEGIN && b->kind != BOUND_END && b->kind != BOUND_MESSAGE)
+	if (b->kind == BOUND_OBJECT)
+		return object_event(r, b, node, &t);
+	if (b->kind != BOUND_BEGIN && b->kind != BOUND_END && b->kind != BOUND_MESSAGE &&
+	    b->kind != BOUND_ANEW)
 		return task_event(r, b, node, core, &t, at);
 	rc = thread_of(r, node, core, &t, &thread);
 	if (rc)
 		return rc;
+	if (b->kind == BOUND_ANEW)
+		calls_anew(r->calls, thread);
 	if (matcher_wants(r->matcher, sl->stream, sl->batch->cls[i])) {
 		rc = messages(r, sl, i, thread);
 		calls_sign(r->calls, thread, at);
 	}
-	if (rc || b->kind == BOUND_MESSAGE)
+	if (rc || b->kind == BOUND_MESSAGE || b->kind == BOUND_ANEW)
 		return rc;
 	return span(r, thread, &t, b->kind == BOUND_BEGIN,
 		    t.slot[CALLS_SLOT_ID].has ? value_key(&t.slot[CALLS_SLOT_ID]) : 0,

@@ -19,6 +19,15 @@ struct task {
 	uint64_t name; /* key of its own name, if a record gave it; else 0 */
 };
 
+/** What is at an address of a process: see objects.c. */
+struct object {
+	uint64_t is, in; /* keys of others; 0: none */
+	char *name;      /* NULL: none */
+	char *otherwise;
+	uint32_t function; /* that its name is, as of @version */
+	uint32_t version;
+};
+
 struct core_name {
 	char *text;  /* its number or name */
 	char *label; /* full; NULL until needed */
@@ -61,7 +70,10 @@ struct calls_read {
 	size_t n_tasks, room_tasks;
 	struct core_name *core;
 	size_t n_cores, room_cores;
-	struct calls_pairs functions, tasks, cores;
+	struct object *object;
+	size_t n_objects, room_objects;
+	uint32_t version; /* of what is known of objects */
+	struct calls_pairs functions, tasks, cores, objects;
 	struct calls_pairs names; /* of numbered tasks, by node */
 	struct cvl_calls_counts counts;
 	bool begun;
@@ -72,6 +84,12 @@ struct calls_read {
 /** Records of switches, interrupts, and of what tasks do: tasks.c. */
 int task_event(struct calls_read *r, const struct bound_class *b, uint32_t node, uint32_t core,
 	       const struct taken *t, struct cvl_calls_time at);
+
+/** A record that tells of an object. */
+int object_event(struct calls_read *r, const struct bound_class *b, uint32_t node,
+		 const struct taken *t);
+/** The function called as the object is whose address @t has as its name. */
+int object_function(struct calls_read *r, uint32_t node, const struct taken *t, uint32_t *out);
 
 /* Number of the function that @v names, else @fixed. CVL_CALLS_NONE in *@out: neither is given. */
 int function_of(struct calls_read *r, const struct taken_value *v, const char *fixed,
@@ -84,7 +102,7 @@ uint64_t text_key(const char *text, size_t len);
 /* Assigning records to threads. */
 
 /* Kinds of keys, for anything numbered or named. */
-enum { KEY_CORE = 1, KEY_TASK, KEY_IDLE, KEY_INTERRUPT, KEY_PROCESSOR, KEY_NAME };
+enum { KEY_CORE = 1, KEY_TASK, KEY_IDLE, KEY_INTERRUPT, KEY_PROCESSOR, KEY_NAME, KEY_OBJECT };
 
 uint64_t thread_key(unsigned what, uint32_t where, uint64_t who);
 uint64_t value_key(const struct taken_value *v);

@@ -64,6 +64,23 @@ static int list_waits(struct study *s)
 	return 0;
 }
 
+static int list_chains(struct study *s)
+{
+	struct cvl_calls_result *r = &s->result;
+
+	r->n_chains = calls_chains(s->calls);
+	s->chain = calloc(r->n_chains + 1, sizeof(*s->chain));
+	if (!s->chain)
+		return -1;
+	for (size_t i = 0; i < r->n_chains; i++) {
+		s->chain[i] = *calls_chain_at(s->calls, i);
+		s->chain[i].median = calls_chain_quantile(s->calls, i, 0.5);
+		s->chain[i].p99 = calls_chain_quantile(s->calls, i, 0.99);
+	}
+	r->chain = s->chain;
+	return 0;
+}
+
 static uint64_t core_number(const struct cvl_calls_result *r, const struct cvl_calls_thread *t)
 {
 	return t->core == CVL_CALLS_NONE ? UINT64_MAX : r->core[t->core].number;
@@ -319,7 +336,7 @@ int study_conclude(struct study *s, struct cvl_error *err)
 	r->kept = &s->kept;
 	r->repairs = *calls_repairs(s->calls);
 	r->counts = calls_read_counts(s->read);
-	if (list_lanes(s) || list_waits(s) || order_lanes(s) || list_functions(s))
+	if (list_lanes(s) || list_waits(s) || list_chains(s) || order_lanes(s) || list_functions(s))
 		return cvl_no_memory(err);
 	s->finding = calls_find_all(s->find, r->last.ns - r->first.ns, &s->n_findings);
 	if ((!s->finding && s->n_findings) || study_group(s) || find_path(s))
@@ -340,6 +357,7 @@ void study_forget(struct study *s)
 	free(s->core);
 	free(s->thread);
 	free(s->wait);
+	free(s->chain);
 	free(s->function);
 	free(s->order);
 	free(s->hot);

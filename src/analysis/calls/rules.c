@@ -21,16 +21,13 @@ static const struct {
 	{                                                              \
 #name, calls_##name##_yaml, &calls_##name##_yaml_bytes \
 	}
-	BUILTIN(functions),
-	BUILTIN(linux),
-	BUILTIN(tasks),
-	BUILTIN(pairs),
+	BUILTIN(functions), BUILTIN(linux), BUILTIN(ros2), BUILTIN(tasks), BUILTIN(pairs),
 };
 
 #define BUILTINS (sizeof(builtin) / sizeof(*builtin))
 
-#define HINT                                                                                    \
-	"a rule is one of: begin+end, switch+next, interrupt+return, idle, or with `task` one " \
+#define HINT                                                                                                      \
+	"a rule is one of: begin+end, switch+next, interrupt+return, idle, object+key, anew, or with `task` one " \
 	"of waking, wake, birth, death, rename, dump, migrate"
 
 const char *calls_rules_name(size_t i)
@@ -109,7 +106,10 @@ static int end_rule(struct config *c, void *to)
 		return config_fail_in(
 			c, raw, CVL_E_SYNTAX,
 			"a switch needs `next: FIELD`: the task that runs from there on");
-	if (kind >= CALLS_RULE_WAKING && kind < CALLS_RULE_IDLE && !slot[CALLS_SLOT_NEXT].n &&
+	if (kind == CALLS_RULE_OBJECT && !slot[CALLS_SLOT_ID].n)
+		return config_fail_in(c, raw, CVL_E_SYNTAX,
+				      "an object needs `key: FIELD`: its address");
+	if (kind >= CALLS_RULE_WAKING && kind < CALLS_RULE_OBJECT && !slot[CALLS_SLOT_NEXT].n &&
 	    !slot[CALLS_SLOT_NAME].n)
 		return config_fail_in(c, raw, CVL_E_SYNTAX,
 				      "this needs `task: FIELD`: the task that it is about");
@@ -150,6 +150,8 @@ static const struct config_key rule_keys[] = {
 	GLOB("rename", event[CALLS_RULE_RENAME]),
 	GLOB("dump", event[CALLS_RULE_STATE]),
 	GLOB("migrate", event[CALLS_RULE_MIGRATE]),
+	GLOB("object", event[CALLS_RULE_OBJECT]),
+	GLOB("anew", event[CALLS_RULE_ANEW]),
 	{ "idle", CONFIG_TEXT, .offset = offsetof(struct raw, idle), .min = 1,
 	  .many = CONFIG_ONE_OR_LIST, .length = offsetof(struct raw, n_idle),
 	  .most = CALLS_FIELDS_MAX },
@@ -166,6 +168,15 @@ static const struct config_key rule_keys[] = {
 	FIELDS("was", CALLS_SLOT_PREV),
 	FIELDS("target", CALLS_SLOT_TARGET),
 	FIELDS("flags", CALLS_SLOT_FLAGS),
+	FIELDS("key", CALLS_SLOT_ID),
+	FIELDS("is", CALLS_SLOT_NEXT),
+	FIELDS("in", CALLS_SLOT_PREV),
+	FIELDS("prefix", CALLS_SLOT_TARGET),
+	FIELDS("process", CALLS_SLOT_PROCESS),
+	GLOB("label", rule.label),
+	{ "named", CONFIG_BOOL, .offset = offsetof(struct raw, rule.named) },
+	{ "chain", CONFIG_BOOL, .offset = offsetof(struct raw, rule.chain) },
+	{ "otherwise", CONFIG_BOOL, .offset = offsetof(struct raw, rule.otherwise) },
 	{ "reason", CONFIG_WORD, .offset = offsetof(struct raw, rule.reason), .words = reasons,
 	  .min = CVL_CALLS_REASON_PREEMPTED },
 	{ "states", CONFIG_WORD, .offset = offsetof(struct raw, rule.states), .words = states },

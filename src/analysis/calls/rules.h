@@ -27,6 +27,8 @@ enum calls_rule_kind {
 	CALLS_RULE_RENAME,  /* a task has another name, and maybe another number */
 	CALLS_RULE_STATE,   /* what a task does */
 	CALLS_RULE_MIGRATE, /* a task goes to another core */
+	CALLS_RULE_OBJECT,  /* what is at an address of a process */
+	CALLS_RULE_ANEW,    /* a thread begins work that no message before this caused */
 	CALLS_RULE_IDLE
 };
 
@@ -39,15 +41,24 @@ enum calls_states {
 
 /** What a rule extracts from an event. */
 enum calls_slot {
-	CALLS_SLOT_NAME,    /* of the function or task */
-	CALLS_SLOT_THREAD,  /* its thread; else the one its core runs */
-	CALLS_SLOT_CORE,    /* the core it happened on */
-	CALLS_SLOT_ID,      /* distinguishes spans of one name */
-	CALLS_SLOT_NEXT,    /* number of the task that runs from here on, or that this is about */
+	CALLS_SLOT_NAME,   /* of the function or task */
+	CALLS_SLOT_THREAD, /* its thread; else the one its core runs */
+	CALLS_SLOT_CORE,   /* the core it happened on */
+	CALLS_SLOT_ID,     /* distinguishes spans of one name. OBJECT: its address */
+	/*
+	 * number of the task that runs from here on, or that this is about. OBJECT: of the one that
+	 * it is another address of
+	 */
+	CALLS_SLOT_NEXT,
 	CALLS_SLOT_BLOCKED, /* 0: the task that ran could continue; else it is blocked */
-	CALLS_SLOT_PREV,    /* number of the task that ran, of the parent, or the number before */
-	CALLS_SLOT_TARGET,  /* core that a task will run on */
+	/*
+	 * number of the task that ran, of the parent, or the number before. OBJECT: of the one that
+	 * it belongs to
+	 */
+	CALLS_SLOT_PREV,
+	CALLS_SLOT_TARGET,  /* core that a task will run on. OBJECT: what its name begins with */
 	CALLS_SLOT_FLAGS,   /* 8: within a Linux interrupt, 16: within a softirq */
+	CALLS_SLOT_PROCESS, /* whose address it is */
 	CALLS_SLOTS
 };
 
@@ -71,6 +82,10 @@ struct calls_rule {
 	/* WAKING, WAKE: what must be traced so that else the running task is surely the waker */
 	enum cvl_calls_context needs[CVL_CALLS_CONTEXTS];
 	size_t n_needs;
+	bool named;        /* SPAN: its name is that of the object at this address */
+	bool chain;        /* SPAN: it continues what a message began that its thread received */
+	bool otherwise;    /* OBJECT: called this if nothing else is known */
+	const char *label; /* OBJECT: what stands before its name */
 };
 
 struct calls_rules {

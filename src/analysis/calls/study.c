@@ -182,6 +182,46 @@ static int join_rules(struct study *s)
 	return 0;
 }
 
+/* An event class @name of any trace, if it has a field @field or that is NULL. */
+static bool holds(const struct cvl_timeline *tl, const char *name, const char *field)
+{
+	for (size_t s = 0; s < cvl_timeline_streams(tl); s++) {
+		const struct cvl_trace *trace = cvl_timeline_trace(tl, s);
+
+		for (size_t i = 0; i < cvl_trace_events(trace); i++) {
+			const struct cvl_event_class *c = cvl_trace_event(trace, i);
+			const struct cvl_type *t = c->type[CVL_SCOPE_FIELDS];
+
+			if (strcmp(c->name, name) != 0)
+				continue;
+			for (uint32_t m = 0; field && t && m < t->n; m++)
+				if (!strcmp(cvl_plain_name(t->member[m].name), field))
+					return true;
+			if (!field)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Messages whose rules need not be asked for, since nothing else can be meant. */
+static int recall_own(struct study *s, struct cvl_error *err)
+{
+	const char *name = holds(s->tl, "ros2:rmw_publish", "timestamp") ? "ros2" : "ros2-dds";
+
+	if (!holds(s->tl, "ros2:rmw_take", NULL))
+		return 0;
+	for (size_t i = 0; i < s->recalled.n + s->config->match.n; i++) {
+		const struct match_rule *r = i < s->recalled.n ?
+						     &s->recalled.rule[i] :
+						     &s->config->match.rule[i - s->recalled.n];
+
+		if (!strcmp(r->name, name))
+			return 0;
+	}
+	return rules_add(&s->recalled, name, err);
+}
+
 static int open_study(struct study *s, const struct cvl_calls_opts *opts, struct cvl_error *err)
 {
 	const struct cvl_sync *sync = cvl_timeline_sync(s->tl);
@@ -202,8 +242,13 @@ static int open_study(struct study *s, const struct cvl_calls_opts *opts, struct
 	s->find = calls_find_new();
 	if (opts->path)
 		s->glob = strdup(opts->path);
-	if (!s->config || !s->find || (opts->path && !s->glob) || join_rules(s))
+	if (!s->config || !s->find || (opts->path && !s->glob))
 		return cvl_no_memory(err);
+	rc = recall_own(s, err);
+	if (!rc && join_rules(s))
+		return cvl_no_memory(err);
+	if (rc)
+		return rc;
 	read = (struct calls_read_opts){ .rules = &s->rules,
 					 .match = &s->match,
 					 .names = &s->config->names,

@@ -43,6 +43,7 @@ struct study {
 	struct cvl_calls_core *core;
 	struct cvl_calls_thread *thread;
 	struct cvl_calls_wait *wait;
+	struct cvl_calls_chain *chain;
 	struct cvl_calls_span life; /* of a thread, if its critical path is requested */
 	struct cvl_calls_function *function;
 	uint32_t *order, *hot;

@@ -42,6 +42,30 @@ static void put_waits(struct js *j, const struct cvl_calls_result *r)
 	js_close(j, ']');
 }
 
+static void put_chains(struct js *j, const struct calls_view *v)
+{
+	const struct cvl_calls_result *r = v->r;
+
+	js_open(j, "chains", '[');
+	for (size_t i = 0; i < r->n_chains; i++) {
+		const struct cvl_calls_chain *k = &r->chain[i];
+
+		js_open(j, NULL, '{');
+		js_text(j, "function", cvl_calls_function_name(r, k->function));
+		js_known(j, "before", k->before, k->before != CVL_CALLS_NONE);
+		js_ints(j, "spans times", k->length, (int64_t)k->n);
+		js_known(j, "min_ns", k->min, k->n);
+		js_known(j, "median_ns", k->median, k->n);
+		js_known(j, "p99_ns", k->p99, k->n);
+		js_known(j, "max_ns", k->max, k->n);
+		js_known(j, "mean_ns", k->n ? k->sum / (int64_t)k->n : 0, k->n);
+		if (k->n)
+			js_bound(j, "max_bound_ns", cvl_calls_apart(v->a, k->begin, k->end));
+		js_close(j, '}');
+	}
+	js_close(j, ']');
+}
+
 static void put_costs(struct js *j, const struct cvl_calls_result *r)
 {
 	js_open(j, "functions", '[');
@@ -173,6 +197,7 @@ void calls_view_json(const struct calls_view *v, struct cvl_out *o)
 	put_waits(&j, r);
 	put_costs(&j, r);
 	put_callers(&j, r);
+	put_chains(&j, v);
 	put_findings(&j, r);
 	put_path(&j, v);
 	js_end(&j);

@@ -163,6 +163,59 @@ static void put_waits(const struct calls_view *v, struct cvl_out *o)
 	free(wait);
 }
 
+/* "/a timer 5 ms -> /b /topic" */
+static void chain_cell(struct table *t, const struct cvl_calls_result *r, uint32_t i)
+{
+	uint32_t part[16];
+	size_t n = 0, at = 0;
+	char text[600];
+
+	for (; i != CVL_CALLS_NONE && n < 16; i = r->chain[i].before)
+		part[n++] = r->chain[i].function;
+	text[0] = '\0';
+	if (i != CVL_CALLS_NONE)
+		at = (size_t)snprintf(text, sizeof(text), "... -> ");
+	for (; n && at < sizeof(text) - 100; n--)
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%.80s%s",
+				       cvl_calls_function_name(r, part[n - 1]),
+				       n > 1 ? " -> " : "");
+	table_cell(t, "%s", text);
+}
+
+/* What messages cause, from the begin of the first span to the end of the last. */
+static void put_chains(const struct calls_view *v, struct cvl_out *o)
+{
+	const struct cvl_calls_result *r = v->r;
+	struct table t;
+	size_t rows = 0, left_out = 0;
+
+	table_heads(&t, "chain|times|median|99 %|longest|+-");
+	for (uint32_t i = 0; i < r->n_chains; i++) {
+		const struct cvl_calls_chain *k = &r->chain[i];
+
+		if (k->length < 2 || !k->n)
+			continue;
+		if (rows == v->top) {
+			left_out++;
+			continue;
+		}
+		rows++;
+		chain_cell(&t, r, i);
+		table_counts(&t, k->n);
+		ns_cells(&t, 4,
+			 (const int64_t[]){ k->median, k->p99, k->max,
+					    cvl_calls_apart(v->a, k->begin, k->end) });
+	}
+	if (rows) {
+		cvl_out_text(o, "\nfrom the begin of the first to the end of the last:\n");
+		table_print(&t, o, "lrrrrr", "  ");
+	} else {
+		table_drop(&t);
+	}
+	if (left_out)
+		cvl_out_printf(o, "  ... and %zu more (--top)\n", left_out);
+}
+
 static void put_findings(const struct calls_view *v, struct cvl_out *o)
 {
 	const struct cvl_calls_result *r = v->r;
@@ -293,6 +346,7 @@ void calls_view_text(const struct calls_view *v, struct cvl_out *o)
 	cvl_out_printf(o, ", %s\n\n", length);
 	put_lanes(v, o);
 	put_functions(v, o);
+	put_chains(v, o);
 	put_latencies(v, o);
 	put_waits(v, o);
 	put_findings(v, o);
