@@ -213,6 +213,8 @@ struct cvl_calls_away {
 	enum cvl_calls_reason reason; /* BLOCKED also where the core was idle for most of it */
 	int64_t by_ns;                /* that it ran */
 	int64_t others;               /* total ns that others ran */
+	/** What it was blocked on, a function's number; CVL_CALLS_NONE: not known. */
+	uint32_t on;
 	bool woken;                   /* BLOCKED: it ended by being woken; READY: always */
 	struct cvl_calls_waker waker; /* if @woken */
 	struct cvl_calls_time begin, end;

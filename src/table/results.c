@@ -217,6 +217,7 @@ enum {
 	WAIT_NODE,
 	WAIT_THREAD,
 	WAIT_WHY,
+	WAIT_ON,
 	WAIT_BY,
 	WAIT_CONTEXT,
 	WAIT_SURE,
@@ -233,6 +234,7 @@ static const struct cvl_column wait_columns[] = {
 	[WAIT_THREAD] = { "thread", CVL_COLUMN_NAME, false, "that did not run" },
 	[WAIT_WHY] = { "why", CVL_COLUMN_NAME, false,
 		       "switched out, preempted, blocked, or ready: woken, without a core" },
+	[WAIT_ON] = { "on", CVL_COLUMN_NAME, true, "what it was blocked on, if the trace says so" },
 	[WAIT_BY] = { "by", CVL_COLUMN_NAME, true,
 		      "who woke it, if it was blocked; else who ran meanwhile, longest" },
 	[WAIT_CONTEXT] = { "context", CVL_COLUMN_NAME, true,
@@ -246,8 +248,8 @@ static int put_wait(struct cvl_table *t, const struct cvl_analysis *a,
 		    const struct cvl_calls_result *r, const struct cvl_calls_away *w,
 		    struct cvl_error *err)
 {
-	static const size_t columns[] = { WAIT_NODE, WAIT_THREAD,  WAIT_WHY,
-					  WAIT_BY,   WAIT_CONTEXT, WAIT_SENDER };
+	static const size_t columns[] = { WAIT_NODE,    WAIT_THREAD, WAIT_WHY, WAIT_BY,
+					  WAIT_CONTEXT, WAIT_SENDER, WAIT_ON };
 	const struct cvl_calls_thread *thread = &r->thread[w->thread];
 	const bool woken = w->reason == CVL_CALLS_REASON_BLOCKED && w->woken;
 	const uint32_t by = woken                                 ? w->waker.by :
@@ -261,10 +263,11 @@ static int put_wait(struct cvl_table *t, const struct cvl_analysis *a,
 		woken && w->waker.context ? cvl_calls_context_name(w->waker.context) : NULL,
 		woken && w->waker.sender != CVL_CALLS_NONE ? r->thread[w->waker.sender].label :
 							     NULL,
+		w->on == CVL_CALLS_NONE ? NULL : cvl_calls_function_name(r, w->on),
 	};
 	int rc = table_room(t, 1, err);
 
-	rc = rc ? rc : table_put_names(t, columns, texts, 6, err);
+	rc = rc ? rc : table_put_names(t, columns, texts, 7, err);
 	if (rc)
 		return rc;
 	table_ints(t, WAIT_BEGIN)[t->n] = w->begin.ns;

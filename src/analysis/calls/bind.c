@@ -10,8 +10,9 @@
 static const struct calls_fields defaults[CALLS_SLOTS] = {
 	[CALLS_SLOT_THREAD] = { .field = { (char[]){ "vtid" }, (char[]){ "thread" } }, .n = 2 },
 	[CALLS_SLOT_CORE] = { .field = { (char[]){ "cpu_id" }, (char[]){ "core" },
-					 (char[]){ "cpu" }, (char[]){ "perf_cpu" } },
-			      .n = 4 },
+					 (char[]){ "cpu" }, (char[]){ "perf_cpu" },
+					 (char[]){ "core_id" } },
+			      .n = 5 },
 	[CALLS_SLOT_PROCESS] = { .field = { (char[]){ "vpid" } }, .n = 1 },
 };
 
@@ -95,6 +96,8 @@ int bound_class(struct bound_class *b, const struct calls_rules *rules,
 		[CALLS_RULE_RENAME] = { BOUND_RENAME, BOUND_NOT },
 		[CALLS_RULE_STATE] = { BOUND_STATE, BOUND_NOT },
 		[CALLS_RULE_MIGRATE] = { BOUND_MIGRATE, BOUND_NOT },
+		[CALLS_RULE_BLOCK] = { BOUND_BLOCK, BOUND_NOT },
+		[CALLS_RULE_STOP] = { BOUND_STOP, BOUND_NOT },
 		[CALLS_RULE_OBJECT] = { BOUND_OBJECT, BOUND_NOT },
 		[CALLS_RULE_ANEW] = { BOUND_ANEW, BOUND_NOT },
 		[CALLS_RULE_IDLE] = { BOUND_NOT, BOUND_NOT },

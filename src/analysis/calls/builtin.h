@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 extern const unsigned char calls_functions_yaml[], calls_tasks_yaml[], calls_linux_yaml[],
-	calls_ros2_yaml[], calls_pairs_yaml[];
+	calls_ros2_yaml[], calls_zephyr_yaml[], calls_pairs_yaml[];
 extern const size_t calls_functions_yaml_bytes, calls_tasks_yaml_bytes, calls_linux_yaml_bytes,
-	calls_ros2_yaml_bytes, calls_pairs_yaml_bytes;
+	calls_ros2_yaml_bytes, calls_zephyr_yaml_bytes, calls_pairs_yaml_bytes;
 
 #endif

@@ -81,6 +81,7 @@ int calls_add_thread(struct calls *c, uint32_t node, uint32_t core, const char *
 	t->since = t->last = since.ns;
 	t->first = t->sign = since;
 	t->pub.context = CVL_CALLS_CONTEXT_TASK;
+	t->on = CVL_CALLS_NONE;
 	t->pub.parent = CVL_CALLS_NONE;
 	t->pub.born.clock = t->pub.died.clock = CVL_CALLS_NONE;
 	t->pub.name = name ? strdup(name) : NULL;

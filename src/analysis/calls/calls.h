@@ -68,11 +68,11 @@ int calls_end(struct calls *c, uint32_t thread, struct cvl_calls_time at, uint32
 int calls_switch(struct calls *c, uint32_t core, uint32_t thread, enum cvl_calls_reason reason,
 		 struct cvl_calls_time at, struct cvl_error *err);
 /**
- * The thread that ran on @core up to here was @thread, and no interrupt goes on: corrects what is
- * known otherwise, because records were lost, or because none came before. Call before
+ * The thread that ran on @core up to here was @thread, with @alone no interrupt goes on: corrects
+ * what is known otherwise, because records were lost, or because none came before. Call before
  * calls_switch().
  */
-int calls_ran(struct calls *c, uint32_t core, uint32_t thread, struct cvl_calls_time at,
+int calls_ran(struct calls *c, uint32_t core, uint32_t thread, bool alone, struct cvl_calls_time at,
 	      struct cvl_error *err);
 /**
  * An interrupt begins on @core: a thread like others, which runs @function. @key: what its end has,
@@ -96,6 +96,12 @@ int calls_wake(struct calls *c, uint32_t thread, const struct cvl_calls_waker *w
 	       struct cvl_calls_time at, struct cvl_error *err);
 /** @thread, of which nothing is known, was made by @parent (or CVL_CALLS_NONE); it is blocked. */
 void calls_born(struct calls *c, uint32_t thread, uint32_t parent, struct cvl_calls_time at);
+/** @thread is about to stop and wait for @on, a function's number or CVL_CALLS_NONE. */
+void calls_blocks(struct calls *c, uint32_t thread, uint32_t on);
+/** Whether the last thing known of it is that. */
+bool calls_will_block(const struct calls *c, uint32_t thread);
+/** @thread, running or not, is about to end; of one that does not run this is its end. */
+void calls_ends(struct calls *c, uint32_t thread, struct cvl_calls_time at);
 /** @thread is blocked, if nothing else is known of it. */
 void calls_blocked(struct calls *c, uint32_t thread, struct cvl_calls_time at);
 /** @thread runs its last: when it stops running without being ready, it has ended. */
@@ -103,6 +109,8 @@ void calls_dying(struct calls *c, uint32_t thread);
 /** @thread, which is not running, goes on on @core. */
 void calls_migrated(struct calls *c, uint32_t thread, uint32_t core);
 
+/** The task that @core runs, or that is interrupted; CVL_CALLS_NONE before any switch. */
+uint32_t calls_task(const struct calls *c, uint32_t core);
 /** The thread that @core runs, or CVL_CALLS_NONE before any switch. */
 uint32_t calls_running(const struct calls *c, uint32_t core);
 /**

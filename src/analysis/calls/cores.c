@@ -40,6 +40,11 @@ static void forward(struct calls *c, struct core *core, struct cvl_calls_time *a
 	core->last = at->ns;
 }
 
+uint32_t calls_task(const struct calls *c, uint32_t core)
+{
+	return c->core[core]->task;
+}
+
 uint32_t calls_running(const struct calls *c, uint32_t core)
 {
 	const struct core *k = c->core[core];
@@ -110,6 +115,7 @@ static void off_core(struct calls *c, struct thread *t, struct cvl_calls_time at
 		.reason = t->woken ? CVL_CALLS_REASON_READY : t->out_reason,
 		.begin = t->out_from,
 		.end = at,
+		.on = t->woken ? CVL_CALLS_NONE : t->on,
 		.woken = t->woken,
 		.waker = t->waker,
 	};
@@ -157,6 +163,7 @@ void blocked_ends(struct calls *c, struct thread *t, struct cvl_calls_time at)
 		.reason = t->vague ? CVL_CALLS_REASON_NONE : CVL_CALLS_REASON_BLOCKED,
 		.begin = t->out_from,
 		.end = at,
+		.on = t->on,
 		.woken = true,
 		.waker = t->waker,
 	};
@@ -208,7 +215,8 @@ static void start_thread(struct calls *c, uint32_t core, uint32_t thread, struct
 		sign_of_life(t, at);
 	if (t->scheduled) /* it may still run on another core */
 		account(t, at.ns);
-	t->out = t->done = t->woken = false;
+	t->out = t->done = t->woken = t->blocks = false;
+	t->on = CVL_CALLS_NONE;
 	t->scheduled = true;
 	t->pub.core = core;
 	if (t->since < at.ns) /* it had ended, or is new */
@@ -236,6 +244,11 @@ int calls_switch(struct calls *c, uint32_t core, uint32_t thread, enum cvl_calls
 	k->unsure = false;
 	if (before == thread)
 		return 0;
+	if (before != CVL_CALLS_NONE) {
+		c->thread[before]->blocks = false;
+		if (reason != CVL_CALLS_REASON_BLOCKED)
+			c->thread[before]->on = CVL_CALLS_NONE;
+	}
 	k->task = thread;
 	if (k->n_nested) {
 		if (before != CVL_CALLS_NONE && c->thread[before]->out)
@@ -251,15 +264,20 @@ int calls_switch(struct calls *c, uint32_t core, uint32_t thread, enum cvl_calls
 	return calls_rc(c, err);
 }
 
-int calls_ran(struct calls *c, uint32_t core, uint32_t thread, struct cvl_calls_time at,
+int calls_ran(struct calls *c, uint32_t core, uint32_t thread, bool alone, struct cvl_calls_time at,
 	      struct cvl_error *err)
 {
 	struct core *k = c->core[core];
 	uint32_t before = k->task;
 
-	drop_nested(c, k, at, CVL_CALLS_LOST_EXIT);
+	if (alone)
+		drop_nested(c, k, at, CVL_CALLS_LOST_EXIT);
 	if (before == thread)
 		return 0;
+	if (k->n_nested) { /* it was interrupted, whichever it was */
+		k->task = thread;
+		return 0;
+	}
 	forward(c, k, &at);
 	if (before != CVL_CALLS_NONE) {
 		c->repairs.switches++;

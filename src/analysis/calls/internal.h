@@ -50,6 +50,8 @@ struct thread {
 	struct cvl_calls_time first;
 	bool scheduled, out, done; /* out: not running. done: since it ended */
 	bool dying;                /* it will not be blocked and woken again */
+	bool blocks;               /* its next stop is to wait, */
+	uint32_t on;               /* for this: a function's number, or CVL_CALLS_NONE */
 	bool vague;                /* it stopped in a gap: when, and why, is not known */
 	enum cvl_calls_reason out_reason;
 	uint32_t out_core;

@@ -21,14 +21,15 @@ static const struct {
 	{                                                              \
 #name, calls_##name##_yaml, &calls_##name##_yaml_bytes \
 	}
-	BUILTIN(functions), BUILTIN(linux), BUILTIN(ros2), BUILTIN(tasks), BUILTIN(pairs),
+	BUILTIN(functions), BUILTIN(linux), BUILTIN(ros2),
+	BUILTIN(zephyr),    BUILTIN(tasks), BUILTIN(pairs),
 };
 
 #define BUILTINS (sizeof(builtin) / sizeof(*builtin))
 
-#define HINT                                                                                                      \
-	"a rule is one of: begin+end, switch+next, interrupt+return, idle, object+key, anew, or with `task` one " \
-	"of waking, wake, birth, death, rename, dump, migrate"
+#define HINT                                                                                                  \
+	"a rule is one of: begin+end, switch+next, interrupt+return, idle, object+key, block, anew, or with " \
+	"`task` one of waking, wake, birth, death, rename, dump, migrate, stop"
 
 const char *calls_rules_name(size_t i)
 {
@@ -109,7 +110,7 @@ static int end_rule(struct config *c, void *to)
 	if (kind == CALLS_RULE_OBJECT && !slot[CALLS_SLOT_ID].n)
 		return config_fail_in(c, raw, CVL_E_SYNTAX,
 				      "an object needs `key: FIELD`: its address");
-	if (kind >= CALLS_RULE_WAKING && kind < CALLS_RULE_OBJECT && !slot[CALLS_SLOT_NEXT].n &&
+	if (kind >= CALLS_RULE_WAKING && kind < CALLS_RULE_BLOCK && !slot[CALLS_SLOT_NEXT].n &&
 	    !slot[CALLS_SLOT_NAME].n)
 		return config_fail_in(c, raw, CVL_E_SYNTAX,
 				      "this needs `task: FIELD`: the task that it is about");
@@ -150,6 +151,8 @@ static const struct config_key rule_keys[] = {
 	GLOB("rename", event[CALLS_RULE_RENAME]),
 	GLOB("dump", event[CALLS_RULE_STATE]),
 	GLOB("migrate", event[CALLS_RULE_MIGRATE]),
+	GLOB("block", event[CALLS_RULE_BLOCK]),
+	GLOB("stop", event[CALLS_RULE_STOP]),
 	GLOB("object", event[CALLS_RULE_OBJECT]),
 	GLOB("anew", event[CALLS_RULE_ANEW]),
 	{ "idle", CONFIG_TEXT, .offset = offsetof(struct raw, idle), .min = 1,

@@ -27,6 +27,8 @@ enum calls_rule_kind {
 	CALLS_RULE_RENAME,  /* a task has another name, and maybe another number */
 	CALLS_RULE_STATE,   /* what a task does */
 	CALLS_RULE_MIGRATE, /* a task goes to another core */
+	CALLS_RULE_BLOCK,   /* a task, or the running one, is about to stop and wait */
+	CALLS_RULE_STOP,    /* a task stops running: the next switch is from it */
 	CALLS_RULE_OBJECT,  /* what is at an address of a process */
 	CALLS_RULE_ANEW,    /* a thread begins work that no message before this caused */
 	CALLS_RULE_IDLE
@@ -85,7 +87,7 @@ struct calls_rule {
 	bool named;        /* SPAN: its name is that of the object at this address */
 	bool chain;        /* SPAN: it continues what a message began that its thread received */
 	bool otherwise;    /* OBJECT: called this if nothing else is known */
-	const char *label; /* OBJECT: what stands before its name */
+	const char *label; /* OBJECT, BLOCK: what stands before its name */
 };
 
 struct calls_rules {

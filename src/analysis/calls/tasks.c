@@ -57,7 +57,7 @@ static uint32_t known_task(const struct calls_read *r, uint32_t node, uint32_t c
 }
 
 static int ran(struct calls_read *r, uint32_t node, uint32_t core, const struct taken_value *prev,
-	       struct cvl_calls_time at)
+	       bool alone, struct cvl_calls_time at)
 {
 	uint32_t thread = known_task(r, node, core, prev);
 	int rc = 0;
@@ -66,7 +66,7 @@ static int ran(struct calls_read *r, uint32_t node, uint32_t core, const struct 
 		return 0; /* idle, of which the name is not known yet */
 	if (thread == CVL_CALLS_NONE)
 		rc = find_task(r, prev, &(struct taken_value){ 0 }, false, node, core, &thread);
-	return rc ? rc : calls_ran(r->calls, core, thread, at, r->err);
+	return rc ? rc : calls_ran(r->calls, core, thread, alone, at, r->err);
 }
 
 static int switched(struct calls_read *r, const struct bound_class *b, uint32_t node, uint32_t core,
@@ -84,14 +84,18 @@ static int switched(struct calls_read *r, const struct bound_class *b, uint32_t 
 		return 0;
 	}
 	if (t->slot[CALLS_SLOT_PREV].has)
-		rc = ran(r, node, core, &t->slot[CALLS_SLOT_PREV], at);
+		rc = ran(r, node, core, &t->slot[CALLS_SLOT_PREV],
+			 b->rule->states == CALLS_STATES_LINUX, at);
 	if (!rc)
 		rc = find_task(r, next, name, false, node, core, &thread);
 	if (!rc && next->has && name->has && name->is_text)
 		rc = name_task(r, thread, name, next->number);
 	if (rc)
 		return rc;
-	before = calls_running(r->calls, core);
+	before = calls_task(r->calls, core);
+	if (!t->slot[CALLS_SLOT_BLOCKED].has && before != CVL_CALLS_NONE &&
+	    calls_will_block(r->calls, before))
+		reason = CVL_CALLS_REASON_BLOCKED;
 	if (dead && before != CVL_CALLS_NONE) {
 		calls_dying(r->calls, before);
 		if (t->slot[CALLS_SLOT_PREV].has)
@@ -253,6 +257,42 @@ static int migrated(struct calls_read *r, uint32_t node, uint32_t thread, const 
 	return rc;
 }
 
+/* What a task waits for: "queue 0x20000100" by its label or its number's name, and its id. */
+static int blocks(struct calls_read *r, const struct bound_class *b, uint32_t node, uint32_t core,
+		  const struct taken *t)
+{
+	const struct taken_value *number = &t->slot[CALLS_SLOT_NEXT], *id = &t->slot[CALLS_SLOT_ID],
+				 *name = &t->slot[CALLS_SLOT_NAME];
+	const char *label = b->rule->label ? b->rule->label : "";
+	uint32_t on = CVL_CALLS_NONE, thread = calls_running(r->calls, core);
+	char text[140];
+	int rc = 0, n = snprintf(text, sizeof(text), "%.100s", label);
+
+	if (name->has && !name->is_text && name->number < b->rule->n_names && !*label)
+		n = snprintf(text, sizeof(text), "%.100s", b->rule->names[name->number]);
+	if (id->has && id->is_text)
+		snprintf(text + n, sizeof(text) - (size_t)n, "%s%.*s", n ? " " : "",
+			 id->len < 30 ? (int)id->len : 30, id->text);
+	else if (id->has && id->number)
+		snprintf(text + n, sizeof(text) - (size_t)n, "%s0x%" PRIx64, n ? " " : "",
+			 id->number);
+	if (*text)
+		rc = function_of(r, &(struct taken_value){ 0 }, text, &on);
+	if (!rc && number->has)
+		rc = find_task(r, number, name->is_text ? name : &(struct taken_value){ 0 }, false,
+			       node, CVL_CALLS_NONE, &thread);
+	if (!rc && thread != CVL_CALLS_NONE)
+		calls_blocks(r->calls, thread, on);
+	return rc;
+}
+
+/* The task that stops is the one that runs, or a switch is missing. */
+static int stops(struct calls_read *r, uint32_t node, uint32_t core,
+		 const struct taken_value *number, struct cvl_calls_time at)
+{
+	return number->has ? ran(r, node, core, number, false, at) : 0;
+}
+
 int task_event(struct calls_read *r, const struct bound_class *b, uint32_t node, uint32_t core,
 	       const struct taken *t, struct cvl_calls_time at)
 {
@@ -266,6 +306,8 @@ int task_event(struct calls_read *r, const struct bound_class *b, uint32_t node,
 	case BOUND_INTERRUPT: return interrupt(r, b, node, core, t, at);
 	case BOUND_RETURN: return calls_return(r->calls, core, interrupt_key(b, t), at, r->err);
 	case BOUND_BIRTH: return born(r, node, core, t, at);
+	case BOUND_BLOCK: return blocks(r, b, node, core, t);
+	case BOUND_STOP: return stops(r, node, core, number, at);
 	default: break;
 	}
 	if (!number->has && !name->has) {
@@ -283,7 +325,7 @@ int task_event(struct calls_read *r, const struct bound_class *b, uint32_t node,
 	switch (b->kind) {
 	case BOUND_WAKING:
 	case BOUND_WAKE: return wake(r, b, node, core, thread, t, at);
-	case BOUND_DEATH: calls_dying(r->calls, thread); break;
+	case BOUND_DEATH: calls_ends(r->calls, thread, at); break;
 	case BOUND_RENAME: return renamed(r, node, thread, t);
 	case BOUND_STATE:
 		if (t->slot[CALLS_SLOT_BLOCKED].has && t->slot[CALLS_SLOT_BLOCKED].number == 5)

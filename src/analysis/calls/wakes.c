@@ -99,6 +99,8 @@ int calls_wake(struct calls *c, uint32_t thread, const struct cvl_calls_waker *w
 		if (!t->vague)
 			t->out_reason = CVL_CALLS_REASON_BLOCKED;
 		blocked_ends(c, t, at.ns < t->out_from.ns ? t->out_from : at);
+	} else if (ready && !t->out) {
+		t->blocks = false; /* what it was about to wait for has come */
 	} else if (!ready && !t->out) {
 		/* about to stop: its switch may come only now */
 		t->waker = *waker;
@@ -126,6 +128,36 @@ void calls_blocked(struct calls *c, uint32_t thread, struct cvl_calls_time at)
 		return;
 	put_out(t, CVL_CALLS_REASON_BLOCKED, at);
 	t->since = at.ns > t->since ? at.ns : t->since;
+}
+
+void calls_blocks(struct calls *c, uint32_t thread, uint32_t on)
+{
+	struct thread *t = c->thread[thread];
+
+	t->blocks = true;
+	if (on != CVL_CALLS_NONE || t->out)
+		t->on = on;
+}
+
+void calls_ends(struct calls *c, uint32_t thread, struct cvl_calls_time at)
+{
+	struct thread *t = c->thread[thread];
+
+	if (!t->out) {
+		t->dying = t->blocks = true;
+		return;
+	}
+	if (!t->done)
+		away_ends(c, t, at);
+	t->out = t->done = true;
+	t->pub.died = at;
+	if (at.ns >= t->last)
+		close_all(c, t, at, 0);
+}
+
+bool calls_will_block(const struct calls *c, uint32_t thread)
+{
+	return c->thread[thread]->blocks;
 }
 
 void calls_dying(struct calls *c, uint32_t thread)

@@ -117,6 +117,7 @@ int find_task(struct calls_read *r, const struct taken_value *number,
 	uint64_t key = thread_key(KEY_TASK, node, value_key(who));
 	const uint32_t *known = calls_pairs_find(&r->tasks, key);
 	const char *given = NULL;
+	const bool named = name->has && name->is_text && name->len;
 	char text[160];
 	int rc;
 
@@ -128,10 +129,10 @@ int find_task(struct calls_read *r, const struct taken_value *number,
 		given = calls_names_find(r->opts.names, who->number);
 	if (given)
 		snprintf(text, sizeof(text), "%s", given);
-	else if (name->has && name->is_text && moves && !who->is_text)
+	else if (named && moves && !who->is_text)
 		snprintf(text, sizeof(text), "%.*s-%" PRIu64,
 			 (int)(name->len < 100 ? name->len : 100), name->text, who->number);
-	else if (name->has && name->is_text)
+	else if (named)
 		snprintf(text, sizeof(text), "%.*s", (int)(name->len < 100 ? name->len : 100),
 			 name->text);
 	else if (who->is_text)
@@ -139,7 +140,7 @@ int find_task(struct calls_read *r, const struct taken_value *number,
 			 who->text);
 	else
 		snprintf(text, sizeof(text), "task %" PRIu64, who->number);
-	if (is_idle(r, text)) {
+	if (is_idle(r, text) && (who->is_text || !who->number)) { /* of each core another */
 		key = thread_key(KEY_IDLE, core, value_key(who));
 	} else if (!who->is_text) {
 		rc = tell_apart(r, node, text, sizeof(text), who->number);
@@ -148,8 +149,7 @@ int find_task(struct calls_read *r, const struct taken_value *number,
 	}
 	rc = find_thread(r, key, node, moves ? CVL_CALLS_NONE : core, text, thread);
 	if (!rc && !given && !moves && !who->is_text)
-		r->task[*thread].name =
-			name->has && name->is_text ? text_key(name->text, name->len) : NAMELESS;
+		r->task[*thread].name = named ? text_key(name->text, name->len) : NAMELESS;
 	return rc;
 }
 
@@ -169,7 +169,7 @@ int name_task(struct calls_read *r, uint32_t thread, const struct taken_value *v
 	char text[160];
 	int rc;
 
-	if (!task->name || task->name == key || t->idle)
+	if (!v->len || !task->name || task->name == key || t->idle)
 		return 0;
 	task->name = key;
 	snprintf(text, sizeof(text), "%.*s", (int)(v->len < 100 ? v->len : 100), v->text);
