@@ -24,7 +24,7 @@ import heapq, json, os, random, struct, sys
 
 folder, seed, kind = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 rnd = random.Random(seed)
-CORES, END = 4, 40_000_000
+CORES, END = 4, int(float(os.environ.get("SECONDS_LONG", "0.04")) * 1e9)
 MAX_TID = 400  # numbers are used again
 NEW = kind != "old"
 
@@ -146,7 +146,7 @@ class Task:
         self.tid, self.comm, self.prio, self.program = tid, comm, prio, program
         self.state = "new"  # running, ready, blocked, dead
         self.core, self.since, self.left, self.waiting, self.children, self.waker = None, None, 0, None, [], None
-        self.pending = None
+        self.ready_at = 0
 
 
 class Lock:
@@ -208,7 +208,7 @@ def wake(core, task, t, first="waking"):
 
 
 def ready(task, core, t):
-    task.state, task.core = "ready", core
+    task.state, task.core, task.ready_at = "ready", core, t
     core.ready.append(task)
     at(t + 50, reschedule, core)
 
@@ -301,21 +301,26 @@ def switch(core, t, state, to):
 
 
 def pick(core):
+    """The first of those that are ready by now."""
     core.ready.sort(key=lambda task: task.prio)
-    return core.ready.pop(0) if core.ready else None
+    for i, task in enumerate(core.ready):
+        if task.ready_at <= max(now, core.last):
+            return core.ready.pop(i)
+    return None
 
 
 def reschedule(core):
     if now < core.busy or core.context:
         return at(max(core.busy, now) + 10, reschedule, core)
-    if not core.ready:
+    able = [task for task in core.ready if task.ready_at <= max(now, core.last)]
+    if not able:
         return
     if not core.current:
         switch(core, now, 0, pick(core))
-    elif min(task.prio for task in core.ready) < core.current.prio:
+    elif min(task.prio for task in able) < core.current.prio:
         task = core.current
         task.left = max(core.end[0] - now, 0) if core.end else 0
-        task.state = "ready"
+        task.state, task.ready_at = "ready", now
         to = pick(core)
         core.ready.append(task)
         switch(core, now, ready_state(), to)
@@ -388,9 +393,9 @@ def step(core, task):
     elif what == "leave":
         emit(core, t, "leave", 0)
     elif what == "yield":
-        if core.ready:
-            task.state, task.core = "ready", core
-            to = pick(core)
+        to = pick(core)
+        if to:
+            task.state, task.core, task.ready_at = "ready", core, now
             core.ready.append(task)
             switch(core, now, 0, to)
     elif what == "fork":
