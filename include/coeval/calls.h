@@ -325,6 +325,8 @@ struct cvl_calls_repairs {
 	uint64_t strays;    /* returns from interrupts that never began */
 	uint64_t switches;  /* missing: another thread stopped than the one that ran */
 	uint64_t returns;   /* missing: of interrupts */
+	/* stops that show several cores which the trace does not tell apart: nobody knows who runs */
+	uint64_t mixed;
 };
 
 /** What made a span longer than usual. */

@@ -16,6 +16,9 @@ kind = sys.argv[3]
 
 def tid(label):
     own, again = re.fullmatch(r"[^/]+/(?:\d+/)?t(\d+)(?:-(\d+))?(?:#\d+)?", label).groups()
+    again = again and int(again)
+    if again and again >= 0x20000000:
+        again = (again - 0x20000000) // 64
     return int(again or own)
 
 
@@ -27,6 +30,8 @@ for w in json.load(open(sys.argv[2])):
 zero = json.load(open(sys.argv[1])).get("zero", 0)
 n, told = Counter(), 0
 for who, since, until, waker, context in truth:
+    if kind.startswith("zephyr") and context != "task":  # it does not say which
+        waker = context = "interrupt"
     w = found.pop((who, since - zero), None)
     if since == until:
         continue

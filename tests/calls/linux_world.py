@@ -17,6 +17,14 @@ the trace shows of it:
     blind  as new, without any interrupt
     lossy  as new, with packets that are lost
 
+and likewise of Zephyr, whose threads are ready once they are woken:
+
+    zephyr      one core; 32 bits of time, which go round, one stream without packets
+    zephyr64    64 bits of time
+    zephyr-ring the same in slots of a ring in memory, in that order: the last ones stand before the first, one is empty
+    zephyr-smp  four cores in one stream, each event with its core
+    zephyr-lost the same without the core: nothing can be told
+
 The truth is a list of [tid, from, until, waker, context] of the times that tasks were blocked; waker: a tid,
 the name of an interrupt, or null at the end of the trace.
 """
@@ -24,7 +32,8 @@ import heapq, json, os, random, struct, sys
 
 folder, seed, kind = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 rnd = random.Random(seed)
-CORES, END = 4, int(float(os.environ.get("SECONDS_LONG", "0.04")) * 1e9)
+ZEPHYR = kind.startswith("zephyr")
+CORES, END = 1 if kind in ("zephyr", "zephyr64", "zephyr-ring") else 4, int(float(os.environ.get("SECONDS_LONG", "0.04")) * 1e9)
 MAX_TID = 400  # numbers are used again
 NEW = kind != "old"
 
@@ -69,7 +78,79 @@ shown = [n for n in names if n not in hidden]
 records = [[] for _ in range(CORES)]
 
 
+# Zephyr's own events: subsys/tracing/ctf
+z_names = {0x10: "thread_switched_out", 0x11: "thread_switched_in", 0x13: "thread_create", 0x14: "thread_abort", 0x17: "thread_ready",
+           0x18: "thread_pending", 0x1a: "thread_name_set", 0x1b: "isr_enter", 0x1c: "isr_exit", 0x1e: "idle",
+           0x24: "semaphore_take_enter", 0x26: "semaphore_take_exit"}
+z_records = []
+
+
+def z_emit(core, t, id, tid=None, comm="", value=None):
+    base = t + 4_290_000_000
+    body = struct.pack("<QH", base, id) if kind in ("zephyr64", "zephyr-ring") else struct.pack("<IB", base & 0xffffffff, id)
+    if tid is not None:
+        body += struct.pack("<I20s", 0x20000000 + 64 * tid, comm.encode())
+    if value is not None:
+        body += struct.pack("<I", value)
+    if kind == "zephyr-smp":
+        body += struct.pack("<I", core.number)
+    z_records.append((t, len(z_records), body))
+
+
+def z_event(core, t, name, values):
+    if name == "switch":
+        comm, tid, _, state, next_comm, next_tid, _ = values
+        if state and tid and not state & 16:
+            z_emit(core, t, 0x18, tid, comm)
+        z_emit(core, t, 0x10, tid or 1000 + core.number, comm if tid else f"idle 0{core.number}")
+        z_emit(core, t, 0x11, next_tid or 1000 + core.number, next_comm if next_tid else f"idle 0{core.number}")
+    elif name in ("waking", "wakeup_new"):
+        z_emit(core, t, 0x17, values[1], values[0])
+    elif name == "fork":
+        z_emit(core, t, 0x13, values[3], values[2])
+    elif name == "exit":
+        z_emit(core, t, 0x14, values[1], values[0])
+    elif name == "exec":
+        z_emit(core, t, 0x1a, values[1], values[0].split("/")[-1])
+    elif name in ("irq", "softirq", "hrtimer", "ltimer", "ipi"):
+        z_emit(core, t, 0x1b)
+    elif name in ("irq_end", "softirq_end", "hrtimer_end", "ltimer_end", "ipi_end"):
+        z_emit(core, t, 0x1c)
+    elif name in ("enter", "leave"):
+        z_emit(core, t, 0x24 if name == "enter" else 0x26, value=7)
+
+
+def z_write():
+    os.makedirs(folder)
+    u = lambda n: f"integer {{ size = {n}; align = 8; }}"
+    text = f"""/* CTF 1.8 */
+trace {{ major = 1; minor = 8; byte_order = le; {f"packet.header := struct {{ {u(32)} magic; }};" if kind == "zephyr-ring" else ""} }};
+stream {{ event.header := struct {{ {u(64) if kind in ("zephyr64", "zephyr-ring") else u(32)} timestamp; {u(16) if kind in ("zephyr64", "zephyr-ring") else u(8)} id; }};
+ {f"packet.context := struct {{ {u(64)} timestamp_begin; {u(64)} timestamp_end; {u(32)} content_size; {u(32)} packet_size; {u(64)} packet_seq_num; }};" if kind == "zephyr-ring" else ""} }};
+"""
+    last = f"{u(32)} core_id; " if kind == "zephyr-smp" else ""
+    for id, n in z_names.items():
+        of = f"{u(32)} thread_id; integer {{ size = 8; align = 8; encoding = ASCII; }} name[20]; " if n.startswith("thread") else \
+            f"{u(32)} id; " if n.startswith("sem") else ""
+        text += f"event {{ name = {n}; id = {id}; " + (f"fields := struct {{ {of}{last}}}; " if of or last else "") + "};\n"
+    open(f"{folder}/metadata", "w").write(text)
+    z_records.sort()
+    data = b"".join(b for _, _, b in z_records)
+    if kind == "zephyr-ring":
+        slots, size = [], 4096
+        for k in range(0, len(z_records), 60):
+            part = z_records[k:k + 60]
+            body = b"".join(b for _, _, b in part)
+            slots.append(struct.pack("<IQQIIQ", 0xc1fc1fc1, part[0][0] + 4_290_000_000, part[-1][0] + 4_290_000_000, 8 * (36 + len(body)), 8 * size, len(slots) + 1) +
+                         body.ljust(size - 36, b"\0"))
+        slots.append(struct.pack("<IQQIIQ", 0xc1fc1fc1, 0, 0, 8 * 36, 8 * size, 0).ljust(size, b"\0"))
+        data = b"".join(slots[len(slots) // 3:] + slots[:len(slots) // 3])
+    open(f"{folder}/data", "wb").write(data)
+
+
 def emit(core, t, name, *values):
+    if ZEPHYR:
+        return z_event(core, t, name, values)
     if name in hidden:
         return
     flags = (8 if core.context and core.context[-1][0] not in ("softirq",) else 0) | (16 if any(c[0] == "softirq" for c in core.context) else 0)
@@ -482,5 +563,8 @@ while queue:
     what(*args)
 for r in records:
     r.sort(key=lambda e: e[0])
-write()
-json.dump({"blocked": truth, "zero": min(r[0][0] for r in records if r)}, sys.stdout)
+if ZEPHYR:
+    z_write()
+else:
+    write()
+json.dump({"blocked": truth, "zero": z_records[0][0] if ZEPHYR else min(r[0][0] for r in records if r)}, sys.stdout)

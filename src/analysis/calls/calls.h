@@ -84,6 +84,13 @@ int calls_interrupt(struct calls *c, uint32_t core, uint32_t thread, uint32_t fu
 int calls_return(struct calls *c, uint32_t core, uint64_t key, struct cvl_calls_time at,
 		 struct cvl_error *err);
 
+/**
+ * @thread stops on @core, without a loss before. If it is not the one that runs, several cores'
+ * records are taken for those of one, and from here on nobody knows who runs.
+ */
+int calls_stops(struct calls *c, uint32_t core, uint32_t thread, struct cvl_calls_time at,
+		struct cvl_error *err);
+
 /* Who woke whom: wakes.c. */
 
 /** Who would be the one that wakes a thread on @core now. */

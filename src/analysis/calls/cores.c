@@ -289,6 +289,18 @@ int calls_ran(struct calls *c, uint32_t core, uint32_t thread, bool alone, struc
 	return calls_rc(c, err);
 }
 
+int calls_stops(struct calls *c, uint32_t core, uint32_t thread, struct cvl_calls_time at,
+		struct cvl_error *err)
+{
+	struct core *k = c->core[core];
+
+	if (k->task != CVL_CALLS_NONE && k->task != thread && !k->unsure) {
+		k->mixed = true;
+		c->repairs.mixed++;
+	}
+	return calls_ran(c, core, thread, false, at, err);
+}
+
 int calls_interrupt(struct calls *c, uint32_t core, uint32_t thread, uint32_t function,
 		    uint64_t key, struct cvl_calls_time at, struct cvl_error *err)
 {

@@ -91,6 +91,7 @@ struct core {
 	int64_t last;  /* time of its last switch */
 	uint32_t task; /* CVL_CALLS_NONE: unknown */
 	bool unsure;   /* switches may be missing since the last one */
+	bool mixed;    /* it is more cores than one */
 	struct nested nested[CALLS_NESTED_MAX];
 	uint32_t n_nested;
 	uint32_t too_nested;

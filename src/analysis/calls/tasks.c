@@ -57,7 +57,7 @@ static uint32_t known_task(const struct calls_read *r, uint32_t node, uint32_t c
 }
 
 static int ran(struct calls_read *r, uint32_t node, uint32_t core, const struct taken_value *prev,
-	       bool alone, struct cvl_calls_time at)
+	       bool alone, bool stops, struct cvl_calls_time at)
 {
 	uint32_t thread = known_task(r, node, core, prev);
 	int rc = 0;
@@ -66,7 +66,10 @@ static int ran(struct calls_read *r, uint32_t node, uint32_t core, const struct 
 		return 0; /* idle, of which the name is not known yet */
 	if (thread == CVL_CALLS_NONE)
 		rc = find_task(r, prev, &(struct taken_value){ 0 }, false, node, core, &thread);
-	return rc ? rc : calls_ran(r->calls, core, thread, alone, at, r->err);
+	if (rc)
+		return rc;
+	return stops ? calls_stops(r->calls, core, thread, at, r->err) :
+		       calls_ran(r->calls, core, thread, alone, at, r->err);
 }
 
 static int switched(struct calls_read *r, const struct bound_class *b, uint32_t node, uint32_t core,
@@ -85,7 +88,7 @@ static int switched(struct calls_read *r, const struct bound_class *b, uint32_t 
 	}
 	if (t->slot[CALLS_SLOT_PREV].has)
 		rc = ran(r, node, core, &t->slot[CALLS_SLOT_PREV],
-			 b->rule->states == CALLS_STATES_LINUX, at);
+			 b->rule->states == CALLS_STATES_LINUX, false, at);
 	if (!rc)
 		rc = find_task(r, next, name, false, node, core, &thread);
 	if (!rc && next->has && name->has && name->is_text)
@@ -286,11 +289,11 @@ static int blocks(struct calls_read *r, const struct bound_class *b, uint32_t no
 	return rc;
 }
 
-/* The task that stops is the one that runs, or a switch is missing. */
+/* The task that stops is the one that runs, if the core is one. */
 static int stops(struct calls_read *r, uint32_t node, uint32_t core,
 		 const struct taken_value *number, struct cvl_calls_time at)
 {
-	return number->has ? ran(r, node, core, number, false, at) : 0;
+	return number->has ? ran(r, node, core, number, false, true, at) : 0;
 }
 
 int task_event(struct calls_read *r, const struct bound_class *b, uint32_t node, uint32_t core,

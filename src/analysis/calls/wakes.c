@@ -63,7 +63,7 @@ struct cvl_calls_waker calls_waker(const struct calls *c, uint32_t core)
 	const struct thread *t = w.by == CVL_CALLS_NONE ? NULL : c->thread[w.by];
 
 	/* the idle task wakes nobody */
-	if (!t || (!k->n_nested && (k->unsure || t->pub.idle))) {
+	if (!t || k->mixed || (!k->n_nested && (k->unsure || t->pub.idle))) {
 		w.by = CVL_CALLS_NONE;
 		w.sure = false;
 		return w;

@@ -322,8 +322,11 @@ static void put_repairs(const struct calls_view *v, struct cvl_out *o)
 	put_counted(o, &any, "", p->backwards, "record",
 		    " before an earlier one of its lane: taken as of the same time");
 	put_counted(o, &any, "", p->strays, "return", " of an interrupt that never came");
-	put_counted(o, &any, "", p->switches, "thread",
+	put_counted(o, &any, "", p->mixed ? 0 : p->switches, "thread",
 		    " stopped that did not run, as far as is known: switches are missing");
+	put_counted(
+		o, &any, "", p->mixed, "stop",
+		" of a thread that did not run: several cores, which the trace does not tell apart. What ran, and who woke whom, is not known");
 	put_counted(o, &any, "", p->returns, "return", " of an interrupt missing");
 	put_counted(o, &any, "", n->unnamed, "event", " without the field that its rule names");
 	put_counted(o, &any, "", n->unmatched, "end", " of a message without the other one");

@@ -76,6 +76,8 @@ struct cvl_stream {
 	uint64_t last_tick, max_tick;
 	uint64_t last_end; /* tick at which the last packet ended */
 	bool known_discarded, known_sequence;
+	uint64_t turn; /* where the oldest packet of a ring stands, if not at its begin; else 0 */
+	bool turned;   /* on from the begin */
 	uint64_t discarded, sequence;
 	struct gap gap[GAPS_MAX];
 	unsigned n_gaps;
@@ -1274,6 +1276,77 @@ static void seek(struct cvl_stream *s)
 	s->sequence = spot.before.packet_seq_num;
 }
 
+/* ---- rings ---- */
+
+/* Larger files are no rings out of a memory. */
+#define RING_MAX (64u << 20)
+
+/* The size of the packet at @at, or 0: there is none whose size and number are known. */
+static uint64_t numbered_packet(const struct cvl_stream *s, uint64_t at, uint64_t *number,
+				bool *empty)
+{
+	struct machine m;
+	uint64_t role[ROLES];
+
+	if (peek(s, at, &m, role) != WHOLE || !has(&m, ROLE_SEQUENCE) ||
+	    !has(&m, ROLE_PACKET_SIZE) || role[ROLE_PACKET_SIZE] % 8)
+		return 0;
+	*number = role[ROLE_SEQUENCE];
+	*empty = has(&m, ROLE_CONTENT_SIZE) && role[ROLE_CONTENT_SIZE] <= m.pos;
+	return role[ROLE_PACKET_SIZE] / 8;
+}
+
+/*
+ * A ring in the order of its slots: the oldest packet may stand behind the newest. Begin with it,
+ * and go round once. Slots that were never used are packets without events, of number 0.
+ */
+static void find_turn(struct cvl_stream *s)
+{
+	uint64_t at = 0, bytes, number, first = 0, least = UINT64_MAX, turn = 0;
+	bool empty, any = false;
+
+	if (s->opts.growing || s->offset || s->size > RING_MAX)
+		return;
+	while (at < s->size && (bytes = numbered_packet(s, at, &number, &empty)) != 0) {
+		if (!(empty && !number)) {
+			if (!any)
+				first = number;
+			any = true;
+			if (number < least) {
+				least = number;
+				turn = at;
+			}
+		}
+		at += bytes;
+	}
+	if (at < s->size || !any || least == first)
+		return;
+	s->turn = s->offset = turn;
+	s->let_go = s->offset - s->offset % FAULT_AROUND;
+}
+
+/* At the end of the file, or at its turn, and past slots that were never used. */
+static bool at_end(struct cvl_stream *s)
+{
+	uint64_t bytes, number;
+	bool empty;
+
+	for (;;) {
+		if (s->turn && !s->turned && s->offset >= s->size) {
+			s->turned = true;
+			s->offset = s->let_go = 0;
+		}
+		if (s->offset >= (s->turned ? s->turn : s->size))
+			return true;
+		if (!s->turn)
+			return false;
+		bytes = numbered_packet(s, s->offset, &number, &empty);
+		if (!bytes || number || !empty)
+			return false;
+		s->offset += bytes;
+	}
+}
+
 /* ---- the batch ---- */
 
 /* Room for the next batch: little at first, more when the last one was full. */
@@ -1332,8 +1405,10 @@ static int next_stored(struct cvl_stream *s, struct cvl_batch *batch, struct cvl
 
 	if (s->failed)
 		return tell_failure(s, s->failed, err);
-	if (!s->begun)
+	if (!s->begun) {
 		seek(s);
+		find_turn(s);
+	}
 	s->begun = true;
 	rc = make_room(s, err);
 	if (rc)
@@ -1349,7 +1424,7 @@ static int next_stored(struct cvl_stream *s, struct cvl_batch *batch, struct cvl
 				return 0;
 			if (s->opts.growing && !holds_packet(s))
 				return 0;
-			if (s->offset >= s->size) {
+			if (at_end(s)) {
 				s->done = true;
 				end_stream(s);
 				continue;
