@@ -76,6 +76,90 @@ static int write_node(struct cvl_session *s, unsigned node, unsigned events, str
 	return rc ? rc : cvl_session_finish(s, w, (struct cvl_tick){ tick }, err);
 }
 
+/* ---- a kernel ---- */
+
+#define CPUS 4
+#define THREADS 8000
+
+enum { SWITCH, WAKING, IRQ, IRQ_END, CLASSES };
+
+static int declare(struct cvl_writer *w, int class[CLASSES], struct cvl_error *err)
+{
+	static const struct cvl_store_field change[] = {
+		{ "cpu_id", CVL_STORE_U8 },        { "prev_tid", CVL_STORE_U32 },
+		{ "prev_state", CVL_STORE_U8 },    { "next_tid", CVL_STORE_U32 },
+		{ "next_comm", CVL_STORE_STRING },
+	};
+	static const struct cvl_store_field waking[] = { { "cpu_id", CVL_STORE_U8 },
+							 { "tid", CVL_STORE_U32 },
+							 { "comm", CVL_STORE_STRING } };
+	static const struct cvl_store_field irq[] = { { "cpu_id", CVL_STORE_U8 },
+						      { "irq", CVL_STORE_U8 } };
+
+	class[SWITCH] = cvl_writer_declare(w, "sched_switch", change, 5, err);
+	class[WAKING] = cvl_writer_declare(w, "sched_waking", waking, 3, err);
+	class[IRQ] = cvl_writer_declare(w, "irq_handler_entry", irq, 2, err);
+	class[IRQ_END] = cvl_writer_declare(w, "irq_handler_exit", irq, 2, err);
+	return class[IRQ_END] < 0 ? class[IRQ_END] : 0;
+}
+
+/*
+ * Threads wake each other, or interrupts wake them, and run a while on a core that they stay on, as
+ * in a trace of LTTng: each event has its core, and names are texts.
+ */
+static int write_kernel(const struct bench *b, const char *path)
+{
+	static const struct cvl_origin origin = { .format = "bench", .path = "-" };
+	static char comm[THREADS + CPUS][16];
+	const struct cvl_store_desc desc = { .clock = "kernel", .rate_hz = 1000000000 };
+	uint64_t state = 0x9e3779b97f4a7c15u, tick = 0;
+	unsigned runs[CPUS] = { 0 }, n = 0;
+	struct cvl_session *s = NULL;
+	struct cvl_writer *w = NULL;
+	struct cvl_error err;
+	int class[CLASSES], rc = cvl_session_create(&s, path, &err);
+
+	bench_doing(b, "making %s", path);
+	for (unsigned i = 0; i < THREADS + CPUS; i++)
+		snprintf(comm[i], sizeof(comm[i]), i < CPUS ? "swapper/%u" : "worker%u", i);
+	rc = rc ? rc : cvl_session_add(s, &desc, &origin, &w, &err);
+	rc = rc ? rc : declare(w, class, &err);
+	for (; n < EVENTS && !rc; n++) {
+		const uint64_t r = draw(&state);
+		const unsigned cpu = r % CPUS,
+			       thread = CPUS + (unsigned)(r >> 8) % (THREADS / CPUS) * CPUS + cpu,
+			       from = runs[cpu], to = r >> 40 & 3 ? thread : cpu;
+		const bool irq = r >> 50 & 1;
+		const union cvl_store_value by[] = { { .u = cpu }, { .u = r >> 52 & 7 } },
+					    woken[] = { { .u = cpu },
+							{ .u = thread },
+							{ .s = comm[thread] } },
+					    change[] = { { .u = cpu },
+							 { .u = from < CPUS ? 0 : from },
+							 { .u = from < CPUS ? 0 : r >> 45 & 1 },
+							 { .u = to < CPUS ? 0 : to },
+							 { .s = comm[to] } };
+
+		tick += 100 + r % 900;
+		if (irq)
+			rc = cvl_writer_event(w, (struct cvl_tick){ tick }, class[IRQ], by, &err);
+		if (!rc)
+			rc = cvl_writer_event(w, (struct cvl_tick){ tick + 20 }, class[WAKING],
+					      woken, &err);
+		if (!rc && irq)
+			rc = cvl_writer_event(w, (struct cvl_tick){ tick + 40 }, class[IRQ_END], by,
+					      &err);
+		if (!rc && to != from)
+			rc = cvl_writer_event(w, (struct cvl_tick){ tick + 60 }, class[SWITCH],
+					      change, &err);
+		n += 2u * irq + (to != from);
+		runs[cpu] = to;
+	}
+	rc = rc ? rc : cvl_session_finish(s, w, (struct cvl_tick){ tick + 100 }, &err);
+	cvl_session_close(s);
+	return rc ? bench_fail(b, rc, "%s", err.text) : 0;
+}
+
 static int write_session(const struct bench *b, const char *path, unsigned events)
 {
 	struct cvl_session *s = NULL;
@@ -116,6 +200,12 @@ static int run(const struct bench *b)
 	const char *const pass[] = { b->coeval, "export", session, "--to", "null", NULL };
 	const struct bench_command calls = { .argv = ours }, shown = { .argv = show },
 				   null = { .argv = pass };
+	struct bench_row kernel_row = { .name = "calls, a kernel's 10 M events: a pass",
+					.goal = 1 / 2.5 },
+			 limit_row = { .name = "memory of it: 64 MiB",
+				       .unit = "MiB",
+				       .less_is_better = true,
+				       .goal = 1 };
 	int rc;
 
 	bench_path(b, session, "calls");
@@ -136,6 +226,16 @@ static int run(const struct bench *b)
 		bench_put(b, &memory_row);
 	bench_remove(session);
 	bench_remove(few);
+	if (!rc)
+		rc = write_kernel(b, session);
+	if (!rc)
+		rc = bench_compare(b, &kernel_row, RUNS, &calls, &null);
+	if (!rc)
+		rc = memory(b, session, &limit_row.ours);
+	bench_add(&limit_row.reference, 64);
+	if (!rc)
+		bench_put(b, &limit_row);
+	bench_remove(session);
 	return rc;
 }
 

@@ -33,6 +33,16 @@ static const char *find_field(const struct cvl_event_class *class, const char *n
 	return NULL;
 }
 
+static bool in_packet(const struct cvl_event_class *class, const char *name)
+{
+	const struct cvl_type *t = class->type[CVL_SCOPE_PACKET_CONTEXT];
+
+	for (uint32_t i = 0; name && t && t->kind == CVL_TYPE_STRUCT && i < t->n; i++)
+		if (t->member[i].name == name)
+			return true;
+	return false;
+}
+
 static void find_slots(struct bound_class *b, const struct calls_rule *rule,
 		       const struct cvl_event_class *class)
 {
@@ -46,6 +56,10 @@ static void find_slots(struct bound_class *b, const struct calls_rule *rule,
 				!own && (s == CALLS_SLOT_THREAD || s == CALLS_SLOT_PROCESS),
 				b->scope);
 	}
+	b->packet_core = b->scope[CVL_SCOPE_PACKET_CONTEXT];
+	for (int s = 0; s < CALLS_SLOTS; s++)
+		if (s != CALLS_SLOT_CORE && in_packet(class, b->want[s]))
+			b->packet_core = false;
 	/* along with a thread's number, its program's name identifies it */
 	if (b->want[CALLS_SLOT_THREAD] && !b->want[CALLS_SLOT_NEXT] &&
 	    !(rule && (rule->slot[CALLS_SLOT_NEXT].n || rule->kind == CALLS_RULE_OBJECT)))
@@ -223,11 +237,13 @@ static void take_end(void *ctx, const struct cvl_type *t)
 
 static bool take_scope(void *ctx, enum cvl_scope scope)
 {
-	return ((struct taken *)ctx)->class->scope[scope];
+	const struct taken *t = ctx;
+
+	return t->class->scope[scope] && !(t->same_packet && scope == CVL_SCOPE_PACKET_CONTEXT);
 }
 
 bool take(struct taken *t, const struct bound_class *class, struct cvl_stream *stream,
-	  const struct cvl_batch *batch, size_t i)
+	  const struct cvl_batch *batch, size_t i, bool same_packet)
 {
 	const struct cvl_visitor visitor = {
 		take_value, take_begin, take_end, take_scope, t, NULL
@@ -235,6 +251,7 @@ bool take(struct taken *t, const struct bound_class *class, struct cvl_stream *s
 	bool any = false;
 
 	t->class = class;
+	t->same_packet = same_packet && class->packet_core;
 	for (int s = 0; s < CALLS_SLOTS; s++) {
 		t->slot[s].has = t->slot[s].is_text = false;
 		any = any || class->want[s];

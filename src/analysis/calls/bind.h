@@ -30,6 +30,7 @@ struct bound_class {
 	enum bound_kind kind;
 	const char *want[CALLS_SLOTS]; /* names of fields, by their address; NULL: none */
 	bool scope[CVL_SCOPES];        /* any of them is in this scope */
+	bool packet_core;              /* of the packet's context the core alone is wanted */
 	enum cvl_calls_reason reason;  /* of a switch */
 	const struct calls_rule *rule; /* NULL: BOUND_MESSAGE */
 	uint32_t number;               /* of the rule */
@@ -59,11 +60,15 @@ struct taken_value {
 
 struct taken {
 	const struct bound_class *class;
+	bool same_packet; /* as the last one: its core is known */
 	struct taken_value slot[CALLS_SLOTS];
 };
 
-/** Read the fields of record @i; false: unreadable. */
+/**
+ * Read the fields of record @i; false: unreadable. @same_packet: that of the last record, so that
+ * what is in its context alone need not be read again.
+ */
 bool take(struct taken *t, const struct bound_class *class, struct cvl_stream *stream,
-	  const struct cvl_batch *batch, size_t i);
+	  const struct cvl_batch *batch, size_t i, bool same_packet);
 
 #endif

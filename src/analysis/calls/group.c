@@ -252,7 +252,9 @@ static char *step_text(const struct study *s, const struct cvl_calls_step *k)
 	char who[200] = "others", *text;
 	int n = -1;
 
-	if (known)
+	if (known && s->thread[k->by].node != s->thread[k->thread].node)
+		snprintf(who, sizeof(who), "%s", s->thread[k->by].label);
+	else if (known)
 		who_text(s, who, sizeof(who), k->by);
 	switch (k->kind) {
 	case CVL_CALLS_STEP_RUN:

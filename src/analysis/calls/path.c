@@ -304,6 +304,20 @@ static int alone(struct finder *f, const struct cvl_calls_step *step)
 static int resolve(struct finder *f, uint32_t thread, struct cvl_calls_time from,
 		   struct cvl_calls_time to, unsigned depth);
 
+/* @thread waited for what the interrupt @by did: what caused that is not known. */
+static int until_interrupt(struct finder *f, uint32_t thread, uint32_t by,
+			   struct cvl_calls_time from, struct cvl_calls_time to)
+{
+	const struct cvl_calls_step step = { .kind = CVL_CALLS_STEP_BLOCKED,
+					     .thread = thread,
+					     .function = CVL_CALLS_NONE,
+					     .by = by,
+					     .begin = from,
+					     .end = to };
+
+	return alone(f, &step);
+}
+
 /* What ended @a, from @from on. */
 static int resolve_block(struct finder *f, const struct cvl_calls_away *a,
 			 struct cvl_calls_time from, unsigned depth)
@@ -332,9 +346,11 @@ static int resolve_block(struct finder *f, const struct cvl_calls_away *a,
 	step.end = w->received;
 	if (!rc)
 		rc = alone(f, &step);
-	if (!rc && w->sent.ns > from.ns)
-		rc = resolve(f, w->sender, from, w->sent, depth + 1);
-	return rc;
+	if (rc || w->sent.ns <= from.ns)
+		return rc;
+	if (!f->threads[w->sender].interrupt)
+		return resolve(f, w->sender, from, w->sent, depth + 1);
+	return until_interrupt(f, a->thread, w->sender, from, w->sent);
 }
 
 /* All of @from to @to, the latest first. */
@@ -385,8 +401,14 @@ static int resolve(struct finder *f, uint32_t thread, struct cvl_calls_time from
 					       .end = m->received };
 		if (!rc)
 			rc = alone(f, &way);
-		thread = m->from;
 		to = m->sent;
+		if (!f->threads[m->from].interrupt) {
+			thread = m->from;
+			continue;
+		}
+		to = earlier(later(from, m->wait_from), later(from, m->sent));
+		if (!rc)
+			rc = until_interrupt(f, thread, m->from, to, later(from, m->sent));
 	}
 	return rc;
 }

@@ -65,15 +65,20 @@ static int messages(struct calls_read *r, const struct cvl_slice *sl, size_t i, 
 static int event(struct calls_read *r, const struct cvl_slice *sl, size_t i,
 		 const struct bound_class *b, struct cvl_calls_time at)
 {
+	struct stream *s = &r->stream[sl->stream];
+	const uint64_t packet = cvl_batch_packet(sl->batch) + 1;
 	uint32_t node = r->node_of[sl->clock], core, thread;
 	struct taken t;
 	int rc;
 
-	if (!take(&t, b, cvl_timeline_stream(r->tl, sl->stream), sl->batch, i))
+	if (!take(&t, b, cvl_timeline_stream(r->tl, sl->stream), sl->batch, i, s->packet == packet))
 		return 0; /* already reported by the reader of the stream */
 	rc = core_of(r, sl, &t, &core);
 	if (rc)
 		return rc;
+	s->packet = t.slot[CALLS_SLOT_CORE].has && b->packet_core ? packet :
+		    b->packet_core                                ? s->packet :
+								    0;
 	r->counts.events += b->kind != BOUND_MESSAGE;
 	if (b->kind == BOUND_OBJECT)
 		return object_event(r, b, node, &t);

@@ -14,9 +14,10 @@ struct function {
 };
 
 struct task {
-	char *label;   /* full; NULL until needed */
-	bool is_core;  /* a core without known tasks */
-	uint64_t name; /* key of its own name, if a record gave it; else 0 */
+	char *label;       /* full; NULL until needed */
+	bool is_core;      /* a core without known tasks */
+	uint64_t name;     /* key of its own name, if a record gave it; else 0 */
+	uint32_t function; /* of an interrupt: what it is called */
 };
 
 /** What is at an address of a process: see objects.c. */
@@ -38,6 +39,7 @@ struct stream {
 	size_t n_classes;
 	uint32_t core;     /* of its last record; CVL_CALLS_NONE: not yet known */
 	uint64_t core_key; /* key of that core */
+	uint64_t packet;   /* that it was told by, plus 1 */
 	bool gap;          /* in a gap with unknown end */
 	struct cvl_calls_time gap_from;
 	uint64_t gap_lost;

@@ -116,14 +116,14 @@ static uint64_t interrupt_key(const struct bound_class *b, const struct taken *t
 	return calls_mix(b->number + 1) ^ (id->has ? value_key(id) : 0);
 }
 
-static int interrupt(struct calls_read *r, const struct bound_class *b, uint32_t node,
-		     uint32_t core, const struct taken *t, struct cvl_calls_time at)
+/* The thread of an interrupt that has not come on its core yet. */
+static int new_interrupt(struct calls_read *r, const struct calls_rule *rule, uint64_t key,
+			 uint32_t node, uint32_t core, const struct taken_value *v,
+			 uint32_t *thread)
 {
-	const struct calls_rule *rule = b->rule;
-	const struct taken_value *v = &t->slot[CALLS_SLOT_NAME];
 	const size_t i = v->has && !v->is_text && v->number < CALLS_NUMBERS_MAX ? v->number : 0;
 	char text[140] = "interrupt";
-	uint32_t thread, function;
+	uint32_t function;
 	int rc;
 
 	if (v->has && !v->is_text && v->number < rule->n_names)
@@ -137,14 +137,29 @@ static int interrupt(struct calls_read *r, const struct bound_class *b, uint32_t
 		snprintf(text, sizeof(text), "%.100s", rule->names[0]);
 	rc = function_of(r, &(struct taken_value){ 0 }, text, &function);
 	if (!rc)
-		rc = find_thread(r, thread_key(KEY_INTERRUPT, core, function), node, core, text,
-				 &thread);
+		rc = find_thread(r, key, node, core, text, thread);
 	if (rc)
 		return rc;
-	calls_thread(r->calls, thread)->context = !rule->n_contexts ? CVL_CALLS_CONTEXT_INTERRUPT :
-						  i < rule->n_contexts ? rule->context[i] :
-									 rule->context[0];
-	return calls_interrupt(r->calls, core, thread, function, interrupt_key(b, t), at, r->err);
+	r->task[*thread].function = function;
+	calls_thread(r->calls, *thread)->context = !rule->n_contexts ? CVL_CALLS_CONTEXT_INTERRUPT :
+						   i < rule->n_contexts ? rule->context[i] :
+									  rule->context[0];
+	return 0;
+}
+
+static int interrupt(struct calls_read *r, const struct bound_class *b, uint32_t node,
+		     uint32_t core, const struct taken *t, struct cvl_calls_time at)
+{
+	const struct taken_value *v = &t->slot[CALLS_SLOT_NAME];
+	const uint64_t key = thread_key(KEY_INTERRUPT, core,
+					calls_mix(b->number + 1) ^ (v->has ? value_key(v) + 1 : 0));
+	const uint32_t *known = calls_pairs_find(&r->tasks, key);
+	uint32_t thread = known ? *known : CVL_CALLS_NONE;
+	int rc = known ? 0 : new_interrupt(r, b->rule, key, node, core, v, &thread);
+
+	return rc ? rc :
+		    calls_interrupt(r->calls, core, thread, r->task[thread].function,
+				    interrupt_key(b, t), at, r->err);
 }
 
 /* ---- who woke whom ---- */
