@@ -309,20 +309,43 @@ static const struct cvl_calls_span *choose(struct study *s)
 	return best ? best : choose_life(s);
 }
 
-static int find_path(struct study *s)
+/* Whether something of @least ns or more was left out that a path may go through. */
+static bool lacks(const struct cvl_calls_kept *k, int64_t least)
+{
+	const struct cvl_calls_list *const lists[] = { &k->spans, &k->aways, &k->messages };
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
+		if (lists[i]->left_out && lists[i]->shortest >= least)
+			return true;
+	return false;
+}
+
+static int find_path(struct study *s, struct cvl_error *err)
 {
 	struct cvl_calls_result *r = &s->result;
+	const struct cvl_calls_kept *kept = &s->kept;
+	struct cvl_calls_kept again = { 0 };
+	struct cvl_calls_time from, to;
+	int rc = 0;
 
 	r->chosen = choose(s);
 	if (!r->chosen)
 		return 0;
-	if (calls_path_find(&s->critical, &s->kept, r->thread, r->chosen->thread, r->chosen->begin,
-			    r->chosen->end))
-		return -1;
+	from = r->chosen->begin;
+	to = r->chosen->end;
+	if (lacks(&s->kept, (to.ns - from.ns) / 1000)) {
+		rc = study_again(s, &again, from.ns, to.ns, err);
+		kept = &again;
+	}
+	if (!rc && calls_path_find(&s->critical, kept, r->thread, r->chosen->thread, from, to))
+		rc = cvl_no_memory(err);
+	calls_kept_free(&again);
+	if (rc)
+		return rc;
 	r->step = s->critical.step;
 	r->n_steps = s->critical.n;
 	r->cut = s->critical.cut;
-	return study_steps(s);
+	return study_steps(s) ? cvl_no_memory(err) : 0;
 }
 
 int study_conclude(struct study *s, struct cvl_error *err)
@@ -339,9 +362,9 @@ int study_conclude(struct study *s, struct cvl_error *err)
 	if (list_lanes(s) || list_waits(s) || list_chains(s) || order_lanes(s) || list_functions(s))
 		return cvl_no_memory(err);
 	s->finding = calls_find_all(s->find, r->last.ns - r->first.ns, &s->n_findings);
-	if ((!s->finding && s->n_findings) || study_group(s) || find_path(s))
+	if ((!s->finding && s->n_findings) || study_group(s))
 		return cvl_no_memory(err);
-	return 0;
+	return find_path(s, err);
 }
 
 void study_forget(struct study *s)

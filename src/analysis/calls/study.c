@@ -254,6 +254,7 @@ static int open_study(struct study *s, const struct cvl_calls_opts *opts, struct
 					 .names = &s->config->names,
 					 .symbols = s->config->symbols,
 					 .loaded = s->config->loaded };
+	s->read_opts = read;
 	rc = calls_read_open(&s->read, s->tl, &read, &sink, err);
 	if (!rc)
 		s->calls = calls_read_calls(s->read);

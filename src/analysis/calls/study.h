@@ -36,7 +36,8 @@ struct study {
 	bool has_sink;
 	struct calls_find *find;
 	struct calls_path critical;
-	bool no_memory; /* the sink could not store something */
+	struct calls_read_opts read_opts; /* to read once more */
+	bool no_memory;                   /* the sink could not store something */
 
 	struct cvl_calls_result result;
 	const char **node;
@@ -56,6 +57,14 @@ struct study {
 /** After all records: fill s->result. CVL_E_NOMEM. */
 int study_conclude(struct study *s, struct cvl_error *err);
 void study_forget(struct study *s);
+
+/**
+ * Read the timeline once more, and keep in @k all that is longer than a thousandth of @from to @to
+ * and overlaps it: for the critical path, where s->kept has left out what is shorter. Numbers are
+ * the same as before.
+ */
+int study_again(struct study *s, struct cvl_calls_kept *k, int64_t from, int64_t to,
+		struct cvl_error *err);
 
 /** Group s->finding into s->group. -1: out of memory. */
 int study_group(struct study *s);
