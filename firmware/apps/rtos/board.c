@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "board.h"
 
-#include "bare/memory.h"
 #include "tracer/platform/semihost.h"
 
 /* CMSDK timer 0: it counts down. Arm, CMSDK Technical Reference Manual, table 4-19. */

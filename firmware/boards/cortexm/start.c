@@ -27,6 +27,11 @@ __attribute__((weak)) void interrupt(unsigned number)
 	fault();
 }
 
+/* A kernel's, if the image has one. */
+void svc_handler(void) __attribute__((weak, alias("fault")));
+void pendsv_handler(void) __attribute__((weak, alias("fault")));
+void systick_handler(void) __attribute__((weak, alias("fault")));
+
 static void any_interrupt(void)
 {
 	uint32_t exception;
@@ -57,7 +62,7 @@ __attribute__((section(".vectors"), used)) static const struct {
 	vector interrupt[INTERRUPTS];
 } vectors = {
 	.stack = &stack_top,
-	.exception = { reset, fault, fault, fault, fault, fault, 0, 0, 0, 0, fault, fault, 0, fault,
-		       fault },
+	.exception = { reset, fault, fault, fault, fault, fault, 0, 0, 0, 0, svc_handler, fault, 0,
+		       pendsv_handler, systick_handler },
 	.interrupt = { [0 ... INTERRUPTS - 1] = any_interrupt },
 };

@@ -258,7 +258,7 @@ static int renamed(struct calls_read *r, uint32_t node, uint32_t thread, const s
 		name.text = slash + 1;
 	}
 	name.len = name.len < 15 ? name.len : 15; /* as Linux cuts them */
-	return name.len ? name_task(r, thread, &name, is->number) : 0;
+	return name.len ? name_task(r, thread, &name, is->has ? is->number : 0) : 0;
 }
 
 static int migrated(struct calls_read *r, uint32_t node, uint32_t thread, const struct taken *t)
@@ -323,7 +323,6 @@ int task_event(struct calls_read *r, const struct bound_class *b, uint32_t node,
 	case BOUND_SWITCH: return switched(r, b, node, core, t, at);
 	case BOUND_INTERRUPT: return interrupt(r, b, node, core, t, at);
 	case BOUND_RETURN: return calls_return(r->calls, core, interrupt_key(b, t), at, r->err);
-	case BOUND_BIRTH: return born(r, node, core, t, at);
 	case BOUND_BLOCK: return blocks(r, b, node, core, t);
 	case BOUND_STOP: return stops(r, node, core, number, at);
 	default: break;
@@ -332,6 +331,8 @@ int task_event(struct calls_read *r, const struct bound_class *b, uint32_t node,
 		r->counts.unnamed++;
 		return 0;
 	}
+	if (b->kind == BOUND_BIRTH)
+		return born(r, node, core, t, at);
 	if (b->rule->states == CALLS_STATES_STATEDUMP && !number->number)
 		return 0; /* one idle task a core: known once it runs */
 	/* on which core it will run is not known */

@@ -111,39 +111,3 @@ int main(void)
 	vTaskStartScheduler();
 	return 0;
 }
-
-/* ---- what comes before main() ---- */
-
-extern uint32_t stack_top, data_load, data_begin, data_end, bss_begin, bss_end;
-
-void svc_handler(void);
-void pendsv_handler(void);
-void systick_handler(void);
-void reset(void);
-
-static void fault(void)
-{
-	for (;;)
-		;
-}
-
-void reset(void)
-{
-	const uint32_t *from = &data_load;
-
-	for (uint32_t *to = &data_begin; to < &data_end;)
-		*to++ = *from++;
-	for (uint32_t *to = &bss_begin; to < &bss_end;)
-		*to++ = 0;
-	main();
-	fault();
-}
-
-typedef void (*vector)(void);
-
-__attribute__((section(".vectors"), used)) static const struct {
-	uint32_t *stack;
-	vector exception[15];
-} vectors = { &stack_top,
-	      { reset, fault, fault, fault, fault, fault, 0, 0, 0, 0, svc_handler, fault, 0,
-		pendsv_handler, systick_handler } };
