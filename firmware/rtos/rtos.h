@@ -48,6 +48,19 @@ void rtos_ready(unsigned core, uint32_t task);
 /** The task that runs on @core is about to wait for @object, or 0. */
 void rtos_blocks(unsigned core, enum rtos_on on, uint32_t object);
 void rtos_isr(unsigned core, uint8_t irq, int enters);
+/** Number of the exception that runs, where the core tells it. */
+static inline uint8_t rtos_exception(void)
+{
+#if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
+	uint32_t n;
+
+	__asm__ volatile("mrs %0, ipsr" : "=r"(n));
+	return (uint8_t)n;
+#else
+	return 0;
+#endif
+}
+
 void rtos_queue(unsigned core, uint32_t object, int sends);
 void rtos_heap(unsigned core, uint32_t address, uint32_t bytes, int allocates);
 

@@ -74,17 +74,4 @@
 #define RTOS_ISR_ENTER() rtos_isr(RTOS_CORE, rtos_exception(), 1)
 #define RTOS_ISR_EXIT() rtos_isr(RTOS_CORE, rtos_exception(), 0)
 
-/** Number of the exception that runs, where the core tells it. */
-static inline uint8_t rtos_exception(void)
-{
-#if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
-	uint32_t n;
-
-	__asm__ volatile("mrs %0, ipsr" : "=r"(n));
-	return (uint8_t)n;
-#else
-	return 0;
-#endif
-}
-
 #endif

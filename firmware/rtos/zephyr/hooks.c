@@ -64,25 +64,12 @@ void sys_trace_thread_suspend_user(struct k_thread *thread)
 		rtos_blocks(CORE, RTOS_SUSPENSION, 0);
 }
 
-/* The number of the exception is known on a Cortex-M alone. */
-static uint8_t exception(void)
-{
-#if defined(CONFIG_CPU_CORTEX_M)
-	uint32_t n;
-
-	__asm__ volatile("mrs %0, ipsr" : "=r"(n));
-	return (uint8_t)n;
-#else
-	return 0;
-#endif
-}
-
 void sys_trace_isr_enter_user(void)
 {
-	rtos_isr(CORE, exception(), 1);
+	rtos_isr(CORE, rtos_exception(), 1);
 }
 
 void sys_trace_isr_exit_user(void)
 {
-	rtos_isr(CORE, exception(), 0);
+	rtos_isr(CORE, rtos_exception(), 0);
 }

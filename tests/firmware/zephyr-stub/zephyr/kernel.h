@@ -6,8 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CONFIG_CPU_CORTEX_M 1
-
 struct k_thread;
 typedef struct k_thread *k_tid_t;
 struct _cpu {
