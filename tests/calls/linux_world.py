@@ -16,6 +16,7 @@ the trace shows of it:
     flags  the same without any interrupt
     blind  as new, without any interrupt
     lossy  as new, with packets that are lost
+    ust    as new, in FOLDER/kernel; and FOLDER/ust is what the programs trace themselves: a job around each read
 
 and likewise of Zephyr, whose threads are ready once they are woken:
 
@@ -148,7 +149,35 @@ stream {{ event.header := struct {{ {u(64) if kind in ("zephyr64", "zephyr-ring"
     open(f"{folder}/data", "wb").write(data)
 
 
+ust = []
+
+
+def write_ust():
+    os.makedirs(f"{folder}/ust")
+    with open(f"{folder}/ust/metadata", "w") as f:
+        f.write(f"""/* CTF 1.8 */
+trace {{ major = 1; minor = 8; byte_order = le; packet.header := struct {{ integer {{ size = 32; align = 8; }} magic; integer {{ size = 32; align = 8; }} stream_id; }}; }};
+env {{ hostname = "box"; domain = "ust"; tracer_name = "lttng-ust"; }};
+clock {{ name = "monotonic"; {CLOCK} freq = 1000000000; }};
+typealias integer {{ size = 64; align = 8; map = clock.monotonic.value; }} := t64;
+stream {{ id = 0;
+ packet.context := struct {{ t64 timestamp_begin; t64 timestamp_end; integer {{ size = 64; align = 8; }} content_size; integer {{ size = 64; align = 8; }} packet_size; }};
+ event.header := struct {{ integer {{ size = 16; align = 8; }} id; t64 timestamp; }};
+ event.context := struct {{ integer {{ size = 32; align = 8; }} _vtid; integer {{ size = 32; align = 8; }} _vpid; string _procname; }};
+}};
+event {{ id = 0; name = "app:job_begin"; stream_id = 0; }};
+event {{ id = 1; name = "app:job_end"; stream_id = 0; }};
+""")
+    ust.sort()
+    body = b"".join(struct.pack("<HQII", end, t, tid, tid) + comm.encode() + b"\0" for t, end, tid, comm in ust)
+    bits = 8 * (8 + 32 + len(body))
+    with open(f"{folder}/ust/stream", "wb") as f:
+        f.write(struct.pack("<IIQQQQ", 0xc1fc1fc1, 0, ust[0][0], ust[-1][0], bits, bits) + body)
+
+
 def emit(core, t, name, *values):
+    if name in ("enter", "leave"):
+        ust.append((t + (5 if name == "leave" else -5), name == "leave", core.current.tid, core.current.comm))
     if ZEPHYR:
         return z_event(core, t, name, values)
     if name in hidden:
@@ -162,7 +191,14 @@ def emit(core, t, name, *values):
     records[core.number].append((t, struct.pack("<HQ", shown.index(name), t) + body))
 
 
+CLOCK = 'uuid = "11111111-2222-3333-4444-555555555555"; offset = 1700000000000000000;' if kind == "ust" else ""
+
+
 def write():
+    global folder
+    if kind == "ust":
+        write_ust()
+        folder += "/kernel"
     os.makedirs(folder)
     release = "3.10.31" if kind == "old" else "5.10.0-8-amd64"
     env = f'hostname = "box"; domain = "kernel"; sysname = "Linux"; kernel_release = "{release}"; tracer_name = "lttng-modules";' if not perf else \
@@ -171,7 +207,7 @@ def write():
     text = f"""/* CTF 1.8 */
 trace {{ major = 1; minor = 8; byte_order = le; packet.header := struct {{ integer {{ size = 32; align = 8; }} magic; integer {{ size = 32; align = 8; }} stream_id; }}; }};
 env {{ {env} }};
-clock {{ name = "monotonic"; freq = 1000000000; }};
+clock {{ name = "monotonic"; {CLOCK} freq = 1000000000; }};
 typealias integer {{ size = 64; align = 8; map = clock.monotonic.value; }} := t64;
 stream {{ id = 0;
  packet.context := struct {{ t64 timestamp_begin; t64 timestamp_end; integer {{ size = 64; align = 8; }} content_size; integer {{ size = 64; align = 8; }} packet_size;

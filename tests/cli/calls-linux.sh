@@ -68,3 +68,15 @@ parts = ["preempted_ns", "ready_ns", "switched_out_ns", "blocked_ns", "waiting_n
 for name, want in ("on", sum(l["busy_ns"] for l in tasks)), ("off", sum(l[p] for l in tasks for p in parts)):
     got = sum(int(s.rsplit(" ", 1)[1]) for s in open(name + ".txt") if "/t" in s.split(";")[0] and "timer" not in s.split(";")[0])
     print(name, "within 1 %" if abs(got - want) <= want / 100 else (got, want))'
+
+echo "== programs that trace themselves, beside the kernel: their spans have its reasons"
+python3 "$SRC/tests/calls/linux_world.py" beside "$COEVAL_SEED" ust >truth.json
+coeval import -o both beside/kernel beside/ust >/dev/null 2>&1
+coeval calls both --json | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+sums = lambda name: [sum(f[k] for f in r["functions"] if f["function"] == name) for k in ("calls", "blocked_ns", "ready_ns", "preempted_ns")]
+job, read = sums("app:job"), sums("read")
+print("as many jobs as reads:", abs(job[0] - read[0]) < 3, "and as long blocked, ready and preempted:", all(abs(a - b) <= 0.001 * a + 10 * job[0] for a, b in zip(job[1:], read[1:])),
+      "repairs:", {k: v for k, v in r["repairs"].items() if v and k != "open"} or "none")
+print("each lane is on its core:", all(l["lane"].count("/") == 2 for l in r["lanes"] if "timer" in l["lane"]))'

@@ -111,7 +111,8 @@ const char *calls_read_core(struct calls_read *r, uint32_t core)
 	const char *node = r->node[k->node].name;
 	struct core_name *name = &r->core[core];
 
-	if (r->node[k->node].cores < 2 || r->node[k->node].moves)
+	/* where threads name themselves, and no switch tells where they run, cores mean nothing */
+	if (r->node[k->node].cores < 2 || (r->node[k->node].moves && !k->switches))
 		return node;
 	if (!name->label && asprintf(&name->label, "%s/%s", node, name->text) < 0)
 		name->label = NULL;
