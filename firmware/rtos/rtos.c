@@ -50,7 +50,7 @@ void rtos_in(unsigned core, uint32_t task)
 void rtos_ready(unsigned core, uint32_t task)
 {
 	if (ring[core])
-		trace_task_ready(ring[core], task);
+		trace_task_ready(ring[core], task, rtos_exception());
 }
 
 void rtos_blocks(unsigned core, enum rtos_on on, uint32_t object)

@@ -48,7 +48,7 @@ void rtos_ready(unsigned core, uint32_t task);
 /** The task that runs on @core is about to wait for @object, or 0. */
 void rtos_blocks(unsigned core, enum rtos_on on, uint32_t object);
 void rtos_isr(unsigned core, uint8_t irq, int enters);
-/** Number of the exception that runs, where the core tells it. */
+/** Number of the exception that runs, 0: none; 255: the core does not tell it. */
 static inline uint8_t rtos_exception(void)
 {
 #if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
@@ -57,7 +57,7 @@ static inline uint8_t rtos_exception(void)
 	__asm__ volatile("mrs %0, ipsr" : "=r"(n));
 	return (uint8_t)n;
 #else
-	return 0;
+	return 255;
 #endif
 }
 

@@ -245,6 +245,7 @@ struct cvl_calls_way {
 	uint32_t cost;                /* struct cvl_calls_cost */
 	uint64_t calls;
 	int64_t self, total;
+	int64_t off; /* of the total: its thread did not run, and no record was lost */
 };
 
 /** A function on a thread, by any caller. */
@@ -282,11 +283,14 @@ struct cvl_calls_thread {
 	struct cvl_calls_parts part;
 	int32_t depth_min, depth_max;
 	uint64_t wakes;                /* times that it ran after being woken */
-	int64_t latency_max;           /* ns from being woken to running, the longest */
+	int64_t latency, latency_max;  /* ns from being woken to running: in all, the longest */
 	struct cvl_calls_time slowest; /* when that ended */
 };
 
-/** What a thread was blocked on: time until @by woke it. They add up to its part `blocked`. */
+/**
+ * What a thread was blocked on: time until @by woke it. They add up to the time that it was blocked,
+ * also where that counts as waiting for a message.
+ */
 struct cvl_calls_wait {
 	uint32_t thread;
 	uint32_t by; /* thread; CVL_CALLS_NONE: not known */

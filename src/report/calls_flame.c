@@ -67,12 +67,12 @@ static int64_t *values(const struct cvl_calls_result *r, bool off)
 	for (size_t i = r->n_ways; v && i-- > 0;) {
 		const struct cvl_calls_way *w = &r->way[i];
 		const uint32_t root = r->thread[w->thread].root;
-		int64_t mine = off ? w->total - w->self : w->self;
+		int64_t mine = off ? w->off : w->self;
 
 		if (w->parent == CVL_CALLS_NONE)
 			continue;
 		for (uint32_t k = w->child; off && k != CVL_CALLS_NONE; k = r->way[k].next)
-			mine -= r->way[k].total;
+			mine -= r->way[k].off;
 		v[i] = mine > 0 ? mine : 0;
 		v[root] -= v[i];
 	}

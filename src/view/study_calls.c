@@ -101,7 +101,7 @@ static void see_slice(void *ctx, const struct cvl_calls_slice *s)
 static void see_away(void *ctx, const struct cvl_calls_away *a)
 {
 	const uint32_t by = a->reason != CVL_CALLS_REASON_BLOCKED ? a->by :
-			    a->woken                              ? a->waker.by :
+			    a->woken && a->waker.sure             ? a->waker.by :
 								    CVL_CALLS_NONE;
 
 	add(ctx, a->thread, &a->begin, &a->end, STATES,

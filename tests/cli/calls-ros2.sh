@@ -13,7 +13,7 @@ for style in stamp dds; do
 	python3 "$SRC/tests/calls/ros2_truth.py" truth.json calls.json
 done
 echo "== what one host shows alone needs no clock tied, and no rule asked for"
-coeval calls stamp/host0 --top 3 | sed -n '/^from the begin/,/^$/p' | sed 's/ *[0-9]* *[0-9.]* us .*//; s/ *times .*//'
+coeval calls stamp/host0 --top 3 | sed -n '/^chains, from/,/^$/p' | sed 's/ *[0-9]* *[0-9.]* us .*//; s/ *times .*//'
 
 given="$SRC/../shared/data/traces2/ros2/ros2.tar.xz"
 [ -f "$given" ] || skip "../shared/data is not there"
@@ -22,4 +22,4 @@ echo "== a real trace: events, takes, messages"
 coeval sql ros2 --csv "select count(*) from events" | tail -1
 coeval sql ros2 --csv "select count(*) from event_ros2_rmw_take where taken = 1" | tail -1
 coeval calls ros2 --top 8 | sed '/^$/,$d'
-coeval calls ros2 --top 8 | sed -n '/^from the begin/,/^$/p'
+coeval calls ros2 --top 8 | sed -n '/^chains, from/,/^$/p'

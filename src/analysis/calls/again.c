@@ -8,34 +8,46 @@
 struct again {
 	struct cvl_calls_kept *kept;
 	int64_t from, to, shortest;
+	size_t threads; /* of the first pass: a session that grows may have more now */
 };
 
-static bool wanted(const struct again *g, struct cvl_calls_time begin, struct cvl_calls_time end)
+static bool wanted(const struct again *g, uint32_t thread, struct cvl_calls_time begin,
+		   struct cvl_calls_time end)
 {
-	return end.ns > g->from && begin.ns < g->to && end.ns - begin.ns >= g->shortest;
+	return thread < g->threads && end.ns > g->from && begin.ns < g->to &&
+	       end.ns - begin.ns >= g->shortest;
 }
 
 static void see_span(void *ctx, const struct cvl_calls_span *s)
 {
 	const struct again *g = ctx;
 
-	if (wanted(g, s->begin, s->end))
+	if (wanted(g, s->thread, s->begin, s->end))
 		calls_kept_span(g->kept, s);
 }
 
 static void see_away(void *ctx, const struct cvl_calls_away *a)
 {
 	const struct again *g = ctx;
+	struct cvl_calls_away away = *a;
 
-	if (wanted(g, a->begin, a->end))
-		calls_kept_away(g->kept, a);
+	if (!wanted(g, a->thread, a->begin, a->end))
+		return;
+	if (away.by >= g->threads)
+		away.by = CVL_CALLS_NONE;
+	if (away.waker.by >= g->threads)
+		away.waker.by = CVL_CALLS_NONE;
+	if (away.waker.sender >= g->threads)
+		away.waker.sender = CVL_CALLS_NONE;
+	calls_kept_away(g->kept, &away);
 }
 
 static void see_message(void *ctx, const struct cvl_calls_message *m)
 {
 	const struct again *g = ctx;
 
-	if (m->received.ns > g->from && m->received.ns <= g->to)
+	if (m->received.ns > g->from && m->received.ns <= g->to && m->from < g->threads &&
+	    m->to < g->threads)
 		calls_kept_message(g->kept, m);
 }
 
@@ -56,7 +68,7 @@ static int pass(struct study *s, struct calls_read *read, struct cvl_error *err)
 int study_again(struct study *s, struct cvl_calls_kept *k, int64_t from, int64_t to,
 		struct cvl_error *err)
 {
-	struct again g = { k, from, to, (to - from) / 1000 };
+	struct again g = { k, from, to, (to - from) / 1000, calls_threads(s->calls) };
 	const struct calls_sink sink = {
 		.span = see_span, .away = see_away, .message = see_message, .ctx = &g
 	};

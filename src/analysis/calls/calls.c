@@ -170,6 +170,8 @@ static void told(struct calls *c, struct thread *t, const struct cvl_calls_span 
 		k->made_up++;
 		k->made_up_ns += total;
 	} else if (f) {
+		node->off += s->part.preempted + s->part.ready + s->part.switched +
+			     s->part.blocked + s->part.waiting;
 		k->self += s->self;
 		k->total = f->total + total;
 		k->part = f->part;
@@ -269,6 +271,7 @@ int calls_begin(struct calls *c, uint32_t thread, struct cvl_calls_time at, uint
 
 	forward(c, t, &at);
 	sign_of_life(t, at);
+	t->blocks = false;
 	if (t->n >= CALLS_DEPTH_MAX) {
 		t->too_deep++;
 		c->repairs.too_deep++;
@@ -359,6 +362,7 @@ int calls_end(struct calls *c, uint32_t thread, struct cvl_calls_time at, uint32
 
 	forward(c, t, &at);
 	sign_of_life(t, at);
+	t->blocks = false;
 	if (t->too_deep) {
 		t->too_deep--;
 		return 0;

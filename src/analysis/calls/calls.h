@@ -103,8 +103,13 @@ int calls_wake(struct calls *c, uint32_t thread, const struct cvl_calls_waker *w
 	       struct cvl_calls_time at, struct cvl_error *err);
 /** @thread, of which nothing is known, was made by @parent (or CVL_CALLS_NONE); it is blocked. */
 void calls_born(struct calls *c, uint32_t thread, uint32_t parent, struct cvl_calls_time at);
-/** @thread is about to stop and wait for @on, a function's number or CVL_CALLS_NONE. */
-void calls_blocks(struct calls *c, uint32_t thread, uint32_t on);
+/**
+ * @thread is about to stop and wait for @on, a function's number or CVL_CALLS_NONE; of one that is
+ * ready this is when it begins to.
+ */
+void calls_blocks(struct calls *c, uint32_t thread, uint32_t on, struct cvl_calls_time at);
+/** Whether what @core runs is not surely known. */
+bool calls_doubtful(const struct calls *c, uint32_t core);
 /** Whether the last thing known of it is that. */
 bool calls_will_block(const struct calls *c, uint32_t thread);
 /** @thread, running or not, is about to end; of one that does not run this is its end. */

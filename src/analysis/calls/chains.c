@@ -100,9 +100,10 @@ void chain_ends(struct calls *c, const struct frame *f, struct cvl_calls_time at
 	if (f->chain == CVL_CALLS_NONE)
 		return;
 	k = &c->chain[f->chain];
-	ns = at.ns - f->root.ns;
+	if (__builtin_sub_overflow(at.ns, f->root.ns, &ns))
+		return;
 	k->pub.n++;
-	k->pub.sum += ns;
+	k->pub.sum = cvl_add_sat(k->pub.sum, ns);
 	k->pub.min = ns < k->pub.min ? ns : k->pub.min;
 	if (ns > k->pub.max) {
 		k->pub.max = ns;

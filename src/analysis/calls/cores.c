@@ -203,6 +203,7 @@ static void start_thread(struct calls *c, uint32_t core, uint32_t thread, struct
 	if (t->out && !t->done) {
 		if (t->woken) {
 			t->pub.wakes++;
+			t->pub.latency = cvl_add_sat(t->pub.latency, at.ns - t->out_from.ns);
 			t->out_core = core; /* that it waited for in the end */
 			if (at.ns - t->out_from.ns > t->pub.latency_max && !may_have_run(c, t)) {
 				t->pub.latency_max = at.ns - t->out_from.ns;
@@ -215,8 +216,7 @@ static void start_thread(struct calls *c, uint32_t core, uint32_t thread, struct
 		sign_of_life(t, at);
 	if (t->scheduled) /* it may still run on another core */
 		account(t, at.ns);
-	t->out = t->done = t->woken = t->blocks = false;
-	t->on = CVL_CALLS_NONE;
+	t->out = t->done = t->woken = false;
 	t->scheduled = true;
 	t->pub.core = core;
 	if (t->since < at.ns) /* it had ended, or is new */
@@ -242,8 +242,10 @@ int calls_switch(struct calls *c, uint32_t core, uint32_t thread, enum cvl_calls
 	forward(c, k, &at);
 	k->pub.switches = true;
 	k->unsure = false;
-	if (before == thread)
+	if (before == thread) {
+		c->thread[thread]->dying = c->thread[thread]->blocks = false;
 		return 0;
+	}
 	if (before != CVL_CALLS_NONE) {
 		c->thread[before]->blocks = false;
 		if (reason != CVL_CALLS_REASON_BLOCKED)
@@ -251,8 +253,11 @@ int calls_switch(struct calls *c, uint32_t core, uint32_t thread, enum cvl_calls
 	}
 	k->task = thread;
 	if (k->n_nested) {
-		if (before != CVL_CALLS_NONE && c->thread[before]->out)
+		if (before != CVL_CALLS_NONE && c->thread[before]->out) {
 			c->thread[before]->out_reason = reason;
+			if (c->thread[before]->dying && reason == CVL_CALLS_REASON_BLOCKED)
+				ended(c, c->thread[before], at);
+		}
 		return 0;
 	}
 	if (before != CVL_CALLS_NONE) {
@@ -261,6 +266,8 @@ int calls_switch(struct calls *c, uint32_t core, uint32_t thread, enum cvl_calls
 			ended(c, c->thread[before], at);
 	}
 	start_thread(c, core, thread, at);
+	c->thread[thread]->dying = c->thread[thread]->blocks = false;
+	c->thread[thread]->on = CVL_CALLS_NONE;
 	return calls_rc(c, err);
 }
 
@@ -275,10 +282,20 @@ int calls_ran(struct calls *c, uint32_t core, uint32_t thread, bool alone, struc
 	if (before == thread)
 		return 0;
 	if (k->n_nested) { /* it was interrupted, whichever it was */
+		if (before != CVL_CALLS_NONE) {
+			c->repairs.switches++;
+			c->thread[before]->vague = c->thread[before]->out;
+			c->thread[before]->out_reason = CVL_CALLS_REASON_NONE;
+		}
 		k->task = thread;
 		return 0;
 	}
 	forward(c, k, &at);
+	if (c->thread[thread]->out && !c->thread[thread]->scheduled) {
+		/* woken, as it seemed: it ran already */
+		c->thread[thread]->out = c->thread[thread]->woken = false;
+		c->thread[thread]->since = at.ns;
+	}
 	if (before != CVL_CALLS_NONE) {
 		c->repairs.switches++;
 		stop_thread(c, k, before, CVL_CALLS_REASON_NONE, false, at);

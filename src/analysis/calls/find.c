@@ -131,9 +131,9 @@ int calls_find_away(struct calls_find *f, const struct cvl_calls_away *a)
 	};
 	const bool blocked = a->reason == CVL_CALLS_REASON_BLOCKED;
 	struct lost l = { a->begin.ns, a->end.ns,
-			  !blocked ? a->by :
-			  a->woken ? a->waker.by :
-				     CVL_CALLS_NONE,
+			  !blocked                  ? a->by :
+			  a->woken && a->waker.sure ? a->waker.by :
+						      CVL_CALLS_NONE,
 			  causes[a->reason] };
 
 	return add_lost(f, a->thread, &l);

@@ -42,15 +42,18 @@ static char *own_name(const struct bound_class *b, const struct taken *t)
 				 *prefix = &t->slot[CALLS_SLOT_TARGET];
 	const char *label = b->rule->label ? b->rule->label : "";
 	char text[NAME_BYTES], length[CVL_TIME_TEXT];
-	const int most = 150;
+	const int most = 100;
 
 	if (name->is_text) {
 		const bool has = prefix->has && prefix->is_text && prefix->len;
 		const bool slash = has && prefix->text[prefix->len - 1] != '/';
 
 		snprintf(text, sizeof(text), "%s%s%.*s%s%.*s", label, *label ? " " : "",
-			 has && prefix->len < 40 ? (int)prefix->len : 0, has ? prefix->text : "",
-			 slash ? "/" : "", name->len < 150 ? (int)name->len : most, name->text);
+			 has && prefix->len < 80 ? (int)prefix->len :
+			 has                     ? 80 :
+						   0,
+			 has ? prefix->text : "", slash ? "/" : "",
+			 name->len < 100 ? (int)name->len : most, name->text);
 	} else {
 		cvl_bound_text(length, (int64_t)name->number);
 		snprintf(text, sizeof(text), "%s%s%s", label, *label ? " " : "", length);
@@ -103,7 +106,7 @@ static bool full_name(struct calls_read *r, const struct object *o, char text[NA
 	if (o->is && any)
 		memcpy(text, outer, NAME_BYTES);
 	else if (any || o->name)
-		snprintf(text, NAME_BYTES, "%.90s%s%.100s", outer, any && o->name ? " " : "",
+		snprintf(text, NAME_BYTES, "%.95s%s%.100s", outer, any && o->name ? " " : "",
 			 o->name ? o->name : "");
 	else if (o->otherwise)
 		snprintf(text, NAME_BYTES, "%.150s", o->otherwise);

@@ -52,8 +52,11 @@ static int messages(struct calls_read *r, const struct cvl_slice *sl, size_t i, 
 			if (rc)
 				return rc;
 		}
-		if (!e->complete)
+		if (!e->complete) {
+			if (e->receive) /* of whom is not known */
+				calls_anew(r->calls, thread);
 			continue;
+		}
 		r->counts.messages++;
 		calls_received(r->calls, &m);
 		if (e->receive)

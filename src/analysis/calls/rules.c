@@ -110,8 +110,8 @@ static int end_rule(struct config *c, void *to)
 	if (kind == CALLS_RULE_OBJECT && !slot[CALLS_SLOT_ID].n)
 		return config_fail_in(c, raw, CVL_E_SYNTAX,
 				      "an object needs `key: FIELD`: its address");
-	if (kind >= CALLS_RULE_WAKING && kind < CALLS_RULE_BLOCK && !slot[CALLS_SLOT_NEXT].n &&
-	    !slot[CALLS_SLOT_NAME].n)
+	if (kind >= CALLS_RULE_WAKING && kind < CALLS_RULE_OBJECT && kind != CALLS_RULE_BLOCK &&
+	    !slot[CALLS_SLOT_NEXT].n && !slot[CALLS_SLOT_NAME].n)
 		return config_fail_in(c, raw, CVL_E_SYNTAX,
 				      "this needs `task: FIELD`: the task that it is about");
 	if (kind != CALLS_RULE_IDLE)
@@ -171,6 +171,7 @@ static const struct config_key rule_keys[] = {
 	FIELDS("was", CALLS_SLOT_PREV),
 	FIELDS("target", CALLS_SLOT_TARGET),
 	FIELDS("flags", CALLS_SLOT_FLAGS),
+	FIELDS("inside", CALLS_SLOT_INSIDE),
 	FIELDS("key", CALLS_SLOT_ID),
 	FIELDS("is", CALLS_SLOT_NEXT),
 	FIELDS("in", CALLS_SLOT_PREV),

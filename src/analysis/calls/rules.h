@@ -58,8 +58,9 @@ enum calls_slot {
 	 * it belongs to
 	 */
 	CALLS_SLOT_PREV,
-	CALLS_SLOT_TARGET,  /* core that a task will run on. OBJECT: what its name begins with */
-	CALLS_SLOT_FLAGS,   /* 8: within a Linux interrupt, 16: within a softirq */
+	CALLS_SLOT_TARGET, /* core that a task will run on. OBJECT: what its name begins with */
+	CALLS_SLOT_FLAGS,  /* 8: within a Linux interrupt, 16: within a softirq */
+	CALLS_SLOT_INSIDE, /* number of the interrupt that the record is in; 0: none, 255: unknown */
 	CALLS_SLOT_PROCESS, /* whose address it is */
 	CALLS_SLOTS
 };

@@ -33,6 +33,11 @@ static enum cvl_calls_reason reason_of(const struct bound_class *b, const struct
 	*dead = false;
 	if (!v->has)
 		return b->reason;
+	if (v->is_text && !v->number) /* a letter, or a name of 0 */
+		return v->len && v->text[0] == 'R' ? CVL_CALLS_REASON_PREEMPTED :
+		       v->len >= 7 && !memcmp(v->text + v->len - 7, "RUNNING", 7) ?
+						     CVL_CALLS_REASON_PREEMPTED :
+						     CVL_CALLS_REASON_NONE;
 	if (b->rule->states == CALLS_STATES_LINUX) {
 		const enum state s = linux_state(v->number, b->release);
 
@@ -155,7 +160,10 @@ static int interrupt(struct calls_read *r, const struct bound_class *b, uint32_t
 					calls_mix(b->number + 1) ^ (v->has ? value_key(v) + 1 : 0));
 	const uint32_t *known = calls_pairs_find(&r->tasks, key);
 	uint32_t thread = known ? *known : CVL_CALLS_NONE;
-	int rc = known ? 0 : new_interrupt(r, b->rule, key, node, core, v, &thread);
+	int rc = 0;
+
+	if (thread == CVL_CALLS_NONE || !calls_thread(r->calls, thread)->interrupt)
+		rc = new_interrupt(r, b->rule, key, node, core, v, &thread);
 
 	return rc ? rc :
 		    calls_interrupt(r->calls, core, thread, r->task[thread].function,
@@ -168,6 +176,30 @@ static int interrupt(struct calls_read *r, const struct bound_class *b, uint32_t
 #define IN_INTERRUPT 8
 #define IN_SOFTIRQ 16
 
+static bool is_soft(enum cvl_calls_context context)
+{
+	return context == CVL_CALLS_CONTEXT_SOFTIRQ || context == CVL_CALLS_CONTEXT_NETWORK ||
+	       context == CVL_CALLS_CONTEXT_BLOCK;
+}
+
+/* A record that tells the interrupt that it is in (0: none; 255: it cannot know). */
+static struct cvl_calls_waker inside(const struct calls_read *r, struct cvl_calls_waker w,
+				     uint32_t core, const struct taken *t)
+{
+	const struct taken_value *v = &t->slot[CALLS_SLOT_INSIDE];
+	const bool interrupted = w.context != CVL_CALLS_CONTEXT_TASK;
+
+	if (!v->has || v->number == 255)
+		return w;
+	w.sure = w.by != CVL_CALLS_NONE && interrupted == (v->number != 0) &&
+		 !calls_doubtful(r->calls, core);
+	if (interrupted != (v->number != 0)) {
+		w.by = CVL_CALLS_NONE;
+		w.context = v->number ? CVL_CALLS_CONTEXT_INTERRUPT : CVL_CALLS_CONTEXT_NONE;
+	}
+	return w;
+}
+
 static struct cvl_calls_waker waker_of(struct calls_read *r, const struct bound_class *b,
 				       uint32_t core, const struct taken *t)
 {
@@ -175,25 +207,29 @@ static struct cvl_calls_waker waker_of(struct calls_read *r, const struct bound_
 				 *target = &t->slot[CALLS_SLOT_TARGET];
 	struct cvl_calls_waker w = calls_waker(r->calls, core);
 
+	const bool hard = flags->has && flags->number & IN_INTERRUPT,
+		   soft = flags->has && !hard && flags->number & IN_SOFTIRQ;
+	bool agrees = true;
+
+	/* what the flags say must be what is known of the core */
+	if (flags->has)
+		agrees = w.context == CVL_CALLS_CONTEXT_TASK  ? !hard && !soft :
+			 w.context == CVL_CALLS_CONTEXT_TIMER ? hard || soft : /* there are both */
+			 is_soft(w.context)                   ? soft :
+								hard;
 	/* "ready" in an interrupt by another core is at that one's request */
-	if (b->kind == BOUND_WAKE && w.context == CVL_CALLS_CONTEXT_PROCESSOR) {
+	if (!agrees || (b->kind == BOUND_WAKE && w.context == CVL_CALLS_CONTEXT_PROCESSOR)) {
 		w.by = CVL_CALLS_NONE;
-		w.sure = false;
+		w.sender = CVL_CALLS_NONE;
 	}
-	if (w.context != CVL_CALLS_CONTEXT_TASK && w.context)
-		return w;
-	if (flags->has && flags->number & (IN_INTERRUPT | IN_SOFTIRQ)) {
-		w.by = CVL_CALLS_NONE;
-		w.context = flags->number & IN_INTERRUPT ? CVL_CALLS_CONTEXT_INTERRUPT :
-							   CVL_CALLS_CONTEXT_SOFTIRQ;
-	} else if (w.by != CVL_CALLS_NONE) {
-		w.sure = w.sure && (b->sure || flags->has);
-	}
+	if (!agrees && (hard || soft))
+		w.context = hard ? CVL_CALLS_CONTEXT_INTERRUPT : CVL_CALLS_CONTEXT_SOFTIRQ;
+	w.sure = w.sure && w.by != CVL_CALLS_NONE && (b->sure || flags->has);
 	/* "ready" of a task on this very core may be at another core's request */
 	if (b->kind == BOUND_WAKE && target->has &&
 	    target->number == calls_core(r->calls, core)->number)
 		w.sure = false;
-	return w;
+	return inside(r, w, core, t);
 }
 
 static int wake(struct calls_read *r, const struct bound_class *b, uint32_t node, uint32_t core,
@@ -222,8 +258,9 @@ static int born(struct calls_read *r, uint32_t node, uint32_t core, const struct
 		forget_task(r, node, t->slot[CALLS_SLOT_NEXT].number);
 	if (parent->has && (parent->is_text || parent->number))
 		rc = find_task(r, parent, &(struct taken_value){ 0 }, false, node, core, &by);
-	else if (!parent->has)
-		by = calls_waker(r->calls, core).by;
+	else if (!parent->has && calls_task(r->calls, core) != CVL_CALLS_NONE &&
+		 !calls_doubtful(r->calls, core))
+		by = calls_task(r->calls, core);
 	if (!rc)
 		rc = find_task(r, &t->slot[CALLS_SLOT_NEXT], &t->slot[CALLS_SLOT_NAME], false, node,
 			       CVL_CALLS_NONE, &thread);
@@ -277,7 +314,7 @@ static int migrated(struct calls_read *r, uint32_t node, uint32_t thread, const 
 
 /* What a task waits for: "queue 0x20000100" by its label or its number's name, and its id. */
 static int blocks(struct calls_read *r, const struct bound_class *b, uint32_t node, uint32_t core,
-		  const struct taken *t)
+		  const struct taken *t, struct cvl_calls_time at)
 {
 	const struct taken_value *number = &t->slot[CALLS_SLOT_NEXT], *id = &t->slot[CALLS_SLOT_ID],
 				 *name = &t->slot[CALLS_SLOT_NAME];
@@ -300,7 +337,7 @@ static int blocks(struct calls_read *r, const struct bound_class *b, uint32_t no
 		rc = find_task(r, number, name->is_text ? name : &(struct taken_value){ 0 }, false,
 			       node, CVL_CALLS_NONE, &thread);
 	if (!rc && thread != CVL_CALLS_NONE)
-		calls_blocks(r->calls, thread, on);
+		calls_blocks(r->calls, thread, on, at);
 	return rc;
 }
 
@@ -323,7 +360,7 @@ int task_event(struct calls_read *r, const struct bound_class *b, uint32_t node,
 	case BOUND_SWITCH: return switched(r, b, node, core, t, at);
 	case BOUND_INTERRUPT: return interrupt(r, b, node, core, t, at);
 	case BOUND_RETURN: return calls_return(r->calls, core, interrupt_key(b, t), at, r->err);
-	case BOUND_BLOCK: return blocks(r, b, node, core, t);
+	case BOUND_BLOCK: return blocks(r, b, node, core, t, at);
 	case BOUND_STOP: return stops(r, node, core, number, at);
 	default: break;
 	}
@@ -333,7 +370,7 @@ int task_event(struct calls_read *r, const struct bound_class *b, uint32_t node,
 	}
 	if (b->kind == BOUND_BIRTH)
 		return born(r, node, core, t, at);
-	if (b->rule->states == CALLS_STATES_STATEDUMP && !number->number)
+	if (b->rule->states == CALLS_STATES_STATEDUMP && number->has && !number->number)
 		return 0; /* one idle task a core: known once it runs */
 	/* on which core it will run is not known */
 	rc = find_task(r, number, name, false, node, CVL_CALLS_NONE, &thread);

@@ -52,6 +52,12 @@ const struct cvl_calls_wait *calls_wait(const struct calls *c)
 	return c->wait;
 }
 
+/* Whether @t is its core's task, and an interrupt goes on. */
+static bool interrupted(const struct calls *c, const struct thread *t)
+{
+	return t->pub.core != CVL_CALLS_NONE && c->core[t->pub.core]->task == thread_number(c, t);
+}
+
 /* ---- wakes ---- */
 
 struct cvl_calls_waker calls_waker(const struct calls *c, uint32_t core)
@@ -60,26 +66,21 @@ struct cvl_calls_waker calls_waker(const struct calls *c, uint32_t core)
 	struct cvl_calls_waker w = { .by = calls_running(c, core),
 				     .sender = CVL_CALLS_NONE,
 				     .sure = true };
-	const struct thread *t = w.by == CVL_CALLS_NONE ? NULL : c->thread[w.by];
+	struct thread *t = w.by == CVL_CALLS_NONE ? NULL : c->thread[w.by];
 
 	/* the idle task wakes nobody */
-	if (!t || k->mixed || (!k->n_nested && (k->unsure || t->pub.idle))) {
+	if (!t || k->mixed || k->too_nested || (!k->n_nested && (k->unsure || t->pub.idle))) {
 		w.by = CVL_CALLS_NONE;
 		w.sure = false;
 		return w;
 	}
 	w.context = t->pub.context;
-	for (uint32_t i = k->n_nested; i-- > 0;) {
-		struct thread *n = c->thread[k->nested[i].thread];
-
-		if (!n->n_heard)
-			continue;
+	if (k->n_nested && t->n_heard) {
 		/* of several messages it is not known which one was for whom */
-		w.sender = n->n_heard == 1 ? n->heard.from : CVL_CALLS_NONE;
-		w.sent = n->heard.sent;
-		w.received = n->heard.received;
-		n->n_heard = 0;
-		break;
+		w.sender = t->n_heard == 1 ? t->heard.from : CVL_CALLS_NONE;
+		w.sent = t->heard.sent;
+		w.received = t->heard.received;
+		t->n_heard = 0;
 	}
 	return w;
 }
@@ -89,8 +90,10 @@ int calls_wake(struct calls *c, uint32_t thread, const struct cvl_calls_waker *w
 {
 	struct thread *t = c->thread[thread];
 
-	if (!t->scheduled && !t->out && !t->n) { /* nothing known of it: it had been blocked */
+	if (!t->scheduled && !t->out &&
+	    !t->n) { /* nothing known of it: since when it was blocked */
 		put_out(t, CVL_CALLS_REASON_BLOCKED, at);
+		t->vague = true;
 		t->since = at.ns > t->since ? at.ns : t->since;
 	}
 	if (t->out && !t->done && !t->woken && t->out_reason != CVL_CALLS_REASON_PREEMPTED) {
@@ -101,6 +104,7 @@ int calls_wake(struct calls *c, uint32_t thread, const struct cvl_calls_waker *w
 		blocked_ends(c, t, at.ns < t->out_from.ns ? t->out_from : at);
 	} else if (ready && !t->out) {
 		t->blocks = false; /* what it was about to wait for has come */
+		t->on = CVL_CALLS_NONE;
 	} else if (!ready && !t->out) {
 		/* about to stop: its switch may come only now */
 		t->waker = *waker;
@@ -130,13 +134,28 @@ void calls_blocked(struct calls *c, uint32_t thread, struct cvl_calls_time at)
 	t->since = at.ns > t->since ? at.ns : t->since;
 }
 
-void calls_blocks(struct calls *c, uint32_t thread, uint32_t on)
+void calls_blocks(struct calls *c, uint32_t thread, uint32_t on, struct cvl_calls_time at)
 {
 	struct thread *t = c->thread[thread];
 
-	t->blocks = true;
-	if (on != CVL_CALLS_NONE || t->out)
+	if (on != CVL_CALLS_NONE)
 		t->on = on;
+	if (!t->out) {
+		t->blocks = true;
+	} else if (!t->done && at.ns >= t->out_from.ns &&
+		   (t->woken || t->out_reason == CVL_CALLS_REASON_PREEMPTED) &&
+		   !interrupted(c, t)) {
+		away_ends(c, t, at);
+		put_out(t, CVL_CALLS_REASON_BLOCKED, at);
+		t->since = at.ns > t->since ? at.ns : t->since;
+	} else {
+		t->blocks = true;
+	}
+}
+
+bool calls_doubtful(const struct calls *c, uint32_t core)
+{
+	return c->core[core]->unsure || c->core[core]->mixed;
 }
 
 void calls_ends(struct calls *c, uint32_t thread, struct cvl_calls_time at)

@@ -110,7 +110,7 @@ static void put_latencies(const struct calls_view *v, struct cvl_out *o)
 		name_cell(&t, k->label);
 		table_counts(&t, k->wakes);
 		ns_cells(&t, 2,
-			 (const int64_t[]){ k->part.ready / (int64_t)k->wakes, k->latency_max });
+			 (const int64_t[]){ k->latency / (int64_t)k->wakes, k->latency_max });
 		table_time(&t, k->latency_max > 0, (struct cvl_time){ k->slowest.ns });
 	}
 	if (rows)
@@ -148,7 +148,7 @@ static void put_waits(const struct calls_view *v, struct cvl_out *o)
 	}
 	qsort(wait, n, sizeof(*wait), by_time);
 	cvl_out_text(o, "\nblocked until woken:\n");
-	table_heads(&t, "lane|by|times|total|longest");
+	table_heads(&t, "lane|woken by|times|total|longest");
 	for (size_t i = 0; i < n && i < v->top; i++) {
 		const struct cvl_calls_wait *w = wait[i];
 
@@ -207,7 +207,8 @@ static void put_chains(const struct calls_view *v, struct cvl_out *o)
 					    cvl_calls_apart(v->a, k->begin, k->end) });
 	}
 	if (rows) {
-		cvl_out_text(o, "\nfrom the begin of the first to the end of the last:\n");
+		cvl_out_text(
+			o, "\nchains, from the begin of the first span to the end of the last:\n");
 		table_print(&t, o, "lrrrrr", "  ");
 	} else {
 		table_drop(&t);
@@ -327,7 +328,7 @@ static void put_repairs(const struct calls_view *v, struct cvl_out *o)
 	put_counted(
 		o, &any, "", p->mixed, "stop",
 		" of a thread that did not run: several cores, which the trace does not tell apart. What ran, and who woke whom, is not known");
-	put_counted(o, &any, "", p->returns, "return", " of an interrupt missing");
+	put_counted(o, &any, "", p->returns, "interrupt", " without a return");
 	put_counted(o, &any, "", n->unnamed, "event", " without the field that its rule names");
 	put_counted(o, &any, "", n->unmatched, "end", " of a message without the other one");
 }

@@ -1298,28 +1298,31 @@ static uint64_t numbered_packet(const struct cvl_stream *s, uint64_t at, uint64_
 
 /*
  * A ring in the order of its slots: the oldest packet may stand behind the newest. Begin with it,
- * and go round once. Slots that were never used are packets without events, of number 0.
+ * and go round once. That it is a ring is known by its numbers, each one more than that before it,
+ * but for one place; and by the first, which is one more than the last. Slots that were never used
+ * are packets without events, of number 0.
  */
 static void find_turn(struct cvl_stream *s)
 {
-	uint64_t at = 0, bytes, number, first = 0, least = UINT64_MAX, turn = 0;
+	uint64_t at = 0, bytes, number, first = 0, last = 0, turn = 0;
 	bool empty, any = false;
 
 	if (s->opts.growing || s->offset || s->size > RING_MAX)
 		return;
 	while (at < s->size && (bytes = numbered_packet(s, at, &number, &empty)) != 0) {
-		if (!(empty && !number)) {
-			if (!any)
-				first = number;
-			any = true;
-			if (number < least) {
-				least = number;
+		if (number || !empty) {
+			if (any && number != last + 1) {
+				if (turn || number > last)
+					return;
 				turn = at;
 			}
+			first = any ? first : number;
+			last = number;
+			any = true;
 		}
 		at += bytes;
 	}
-	if (at < s->size || !any || least == first)
+	if (at < s->size || !turn || first != last + 1)
 		return;
 	s->turn = s->offset = turn;
 	s->let_go = s->offset - s->offset % FAULT_AROUND;
