@@ -40,7 +40,7 @@ static void drive(const uint8_t *bytes, size_t n)
 	const struct calls_sink sink = { .span = tell };
 	struct calls *c = calls_new(&sink);
 	struct cvl_error err;
-	uint64_t begins = 0;
+	uint64_t begins = 0, interrupts = 0;
 	uint32_t core, thread;
 	int64_t now = 0;
 	int rc = 0;
@@ -61,7 +61,7 @@ static void drive(const uint8_t *bytes, size_t n)
 		now += (int8_t)bytes[i + 2];
 		m.sent = at(now - f);
 		m.received = at(now);
-		switch (bytes[i] % 8) {
+		switch (bytes[i] % 16) {
 		case 0:
 			begins++;
 			rc = calls_begin(c, t, at(now), f, id, &err);
@@ -72,11 +72,46 @@ static void drive(const uint8_t *bytes, size_t n)
 			rc = calls_switch(c, f & 1, t, (enum cvl_calls_reason)(id % 3), at(now),
 					  &err);
 			break;
-		case 4: rc = calls_interrupt(c, f & 1, t, at(now), &err); break;
-		case 5: rc = calls_return(c, f & 1, at(now), &err); break;
+		case 4:
+			interrupts++;
+			rc = calls_interrupt(c, f & 1, t, f, id, at(now), &err);
+			break;
+		case 5: rc = calls_return(c, f & 1, id, at(now), &err); break;
 		case 6:
 			rc = calls_gap(c, 0, f & 2 ? CVL_CALLS_NONE : f & 1, at(now), at(now + f),
-				       1, &err);
+				       1, false, &err);
+			break;
+		case 7: {
+			const struct cvl_calls_waker w = calls_waker(c, f & 1);
+
+			rc = calls_wake(c, t, &w, id & 1, at(now), &err);
+			break;
+		}
+		case 8: rc = calls_ran(c, f & 1, t, id & 1, at(now), &err); break;
+		case 9: rc = calls_stops(c, f & 1, t, at(now), &err); break;
+		case 10: calls_blocks(c, t, id ? f : CVL_CALLS_NONE, at(now)); break;
+		case 11:
+			if (id & 1)
+				calls_ends(c, t, at(now));
+			else
+				calls_dying(c, t);
+			break;
+		case 12:
+			if (id & 1)
+				calls_born(c, t, f & 3, at(now));
+			else
+				calls_blocked(c, t, at(now));
+			break;
+		case 13: calls_migrated(c, t, f & 1); break;
+		case 14:
+			if (id == 3)
+				calls_anew(c, t);
+			else if (id == 2)
+				rc = calls_chain(c, t, &err);
+			else if (id == 1)
+				rc = calls_chain_sends(c, t, f + 1, &err);
+			else
+				calls_chain_receives(c, t, f + 1);
 			break;
 		default:
 			calls_received(c, &m);
@@ -85,7 +120,8 @@ static void drive(const uint8_t *bytes, size_t n)
 		}
 	}
 	calls_finish(c, 0, at(now));
-	if (rc || told != begins + calls_repairs(c)->lost_entries)
+	if (rc || told < begins + calls_repairs(c)->lost_entries ||
+	    told > begins + interrupts + calls_repairs(c)->lost_entries)
 		abort();
 	calls_free(c);
 }
