@@ -20,6 +20,7 @@ async function open(where) {
 /** What is in view of each row, at a part of the whole. */
 const look = (page, at, length) => page.evaluate(async ([at, length]) => {
 	const s = globalThis.coeval, all = s.session.to - s.session.from, from = s.session.from + at * all;
+	document.body.dataset.ready = ""; // what is drawn now is the last look's
 	s.go(from, from + length * all);
 	do
 		await new Promise(done => setTimeout(done, 60));
