@@ -163,6 +163,7 @@ static unsigned release_of(const struct cvl_trace *trace)
 
 void bound_trace(struct bound_class *b, size_t n, const struct cvl_trace *trace)
 {
+	const unsigned release = release_of(trace);
 	bool traced[CVL_CALLS_CONTEXTS] = { false };
 
 	for (size_t i = 0; i < n; i++)
@@ -170,7 +171,7 @@ void bound_trace(struct bound_class *b, size_t n, const struct cvl_trace *trace)
 			traced[b[i].rule->n_contexts ? b[i].rule->context[0] :
 						       CVL_CALLS_CONTEXT_INTERRUPT] = true;
 	for (size_t i = 0; i < n; i++) {
-		b[i].release = release_of(trace);
+		b[i].release = release;
 		b[i].sure = true;
 		for (size_t k = 0; b[i].rule && k < b[i].rule->n_needs; k++)
 			b[i].sure = b[i].sure && traced[b[i].rule->needs[k]];

@@ -224,13 +224,20 @@ static void start_thread(struct calls *c, uint32_t core, uint32_t thread, struct
 	c->core[core]->slice_from = at;
 }
 
-/* A thread that stopped for good: what it had called ends with it. */
-static void ended(struct calls *c, struct thread *t, struct cvl_calls_time at)
+void ended(struct calls *c, struct thread *t, struct cvl_calls_time at)
 {
 	t->done = true;
 	t->pub.died = at;
 	if (at.ns >= t->last)
 		close_all(c, t, at, 0);
+}
+
+/* @t stopped for @reason: if it was its last, it has ended. */
+static void stopped(struct calls *c, struct thread *t, enum cvl_calls_reason reason,
+		    struct cvl_calls_time at)
+{
+	if (t->dying && reason == CVL_CALLS_REASON_BLOCKED)
+		ended(c, t, at);
 }
 
 int calls_switch(struct calls *c, uint32_t core, uint32_t thread, enum cvl_calls_reason reason,
@@ -255,15 +262,13 @@ int calls_switch(struct calls *c, uint32_t core, uint32_t thread, enum cvl_calls
 	if (k->n_nested) {
 		if (before != CVL_CALLS_NONE && c->thread[before]->out) {
 			c->thread[before]->out_reason = reason;
-			if (c->thread[before]->dying && reason == CVL_CALLS_REASON_BLOCKED)
-				ended(c, c->thread[before], at);
+			stopped(c, c->thread[before], reason, at);
 		}
 		return 0;
 	}
 	if (before != CVL_CALLS_NONE) {
 		stop_thread(c, k, before, reason, false, at);
-		if (c->thread[before]->dying && reason == CVL_CALLS_REASON_BLOCKED)
-			ended(c, c->thread[before], at);
+		stopped(c, c->thread[before], reason, at);
 	}
 	start_thread(c, core, thread, at);
 	c->thread[thread]->dying = c->thread[thread]->blocks = false;

@@ -161,6 +161,8 @@ void away_ends(struct calls *c, struct thread *t, struct cvl_calls_time at);
 void put_out(struct thread *t, enum cvl_calls_reason reason, struct cvl_calls_time at);
 /** End all interrupts of @core. */
 void drop_nested(struct calls *c, struct core *core, struct cvl_calls_time at, uint32_t marks);
+/** @t, which is not running, has ended: what it had called ends with it. */
+void ended(struct calls *c, struct thread *t, struct cvl_calls_time at);
 /** Account for the time that @t was blocked, until it was woken at @at. */
 void blocked_ends(struct calls *c, struct thread *t, struct cvl_calls_time at);
 /** @t was blocked for @ns until @by woke it; NULL: not known. */

@@ -11,6 +11,8 @@
 
 #define DEEPEST 8
 #define NAME_BYTES 200
+#define PREFIX_MOST 80
+#define OWN_MOST 100
 #define CALLS_OBJECTS_MAX (1u << 18)
 
 static uint64_t object_key(uint32_t node, const struct taken *t, const struct taken_value *address)
@@ -42,18 +44,17 @@ static char *own_name(const struct bound_class *b, const struct taken *t)
 				 *prefix = &t->slot[CALLS_SLOT_TARGET];
 	const char *label = b->rule->label ? b->rule->label : "";
 	char text[NAME_BYTES], length[CVL_TIME_TEXT];
-	const int most = 100;
 
 	if (name->is_text) {
 		const bool has = prefix->has && prefix->is_text && prefix->len;
 		const bool slash = has && prefix->text[prefix->len - 1] != '/';
 
 		snprintf(text, sizeof(text), "%s%s%.*s%s%.*s", label, *label ? " " : "",
-			 has && prefix->len < 80 ? (int)prefix->len :
-			 has                     ? 80 :
-						   0,
+			 !has                      ? 0 :
+			 prefix->len < PREFIX_MOST ? (int)prefix->len :
+						     PREFIX_MOST,
 			 has ? prefix->text : "", slash ? "/" : "",
-			 name->len < 100 ? (int)name->len : most, name->text);
+			 name->len < OWN_MOST ? (int)name->len : OWN_MOST, name->text);
 	} else {
 		cvl_bound_text(length, (int64_t)name->number);
 		snprintf(text, sizeof(text), "%s%s%s", label, *label ? " " : "", length);
@@ -66,6 +67,7 @@ int object_event(struct calls_read *r, const struct bound_class *b, uint32_t nod
 {
 	const struct taken_value *key = &t->slot[CALLS_SLOT_ID], *is = &t->slot[CALLS_SLOT_NEXT],
 				 *in = &t->slot[CALLS_SLOT_PREV];
+	const bool full = r->n_objects == CALLS_OBJECTS_MAX;
 	struct object *o;
 	char **name;
 
@@ -73,11 +75,9 @@ int object_event(struct calls_read *r, const struct bound_class *b, uint32_t nod
 		r->counts.unnamed++;
 		return 0;
 	}
-	if (r->n_objects == CALLS_OBJECTS_MAX && !find_object(r, object_key(node, t, key), false))
-		return 0; /* it keeps its address as its name */
-	o = find_object(r, object_key(node, t, key), true);
-	if (!o)
-		return cvl_no_memory(r->err);
+	o = find_object(r, object_key(node, t, key), !full);
+	if (!o) /* beyond the limit it keeps its address as its name */
+		return full ? 0 : cvl_no_memory(r->err);
 	if (is->has)
 		o->is = object_key(node, t, is);
 	if (in->has)

@@ -164,7 +164,6 @@ static int interrupt(struct calls_read *r, const struct bound_class *b, uint32_t
 
 	if (thread == CVL_CALLS_NONE || !calls_thread(r->calls, thread)->interrupt)
 		rc = new_interrupt(r, b->rule, key, node, core, v, &thread);
-
 	return rc ? rc :
 		    calls_interrupt(r->calls, core, thread, r->task[thread].function,
 				    interrupt_key(b, t), at, r->err);
@@ -206,7 +205,6 @@ static struct cvl_calls_waker waker_of(struct calls_read *r, const struct bound_
 	const struct taken_value *flags = &t->slot[CALLS_SLOT_FLAGS],
 				 *target = &t->slot[CALLS_SLOT_TARGET];
 	struct cvl_calls_waker w = calls_waker(r->calls, core);
-
 	const bool hard = flags->has && flags->number & IN_INTERRUPT,
 		   soft = flags->has && !hard && flags->number & IN_SOFTIRQ;
 	bool agrees = true;
@@ -232,12 +230,11 @@ static struct cvl_calls_waker waker_of(struct calls_read *r, const struct bound_
 	return inside(r, w, core, t);
 }
 
-static int wake(struct calls_read *r, const struct bound_class *b, uint32_t node, uint32_t core,
-		uint32_t thread, const struct taken *t, struct cvl_calls_time at)
+static int wake(struct calls_read *r, const struct bound_class *b, uint32_t core, uint32_t thread,
+		const struct taken *t, struct cvl_calls_time at)
 {
 	struct cvl_calls_waker w = waker_of(r, b, core, t);
 
-	(void)node;
 	if (w.by == thread) { /* it ran, as far as is known: a switch is missing */
 		w.by = CVL_CALLS_NONE;
 		w.sure = false;
@@ -380,7 +377,7 @@ int task_event(struct calls_read *r, const struct bound_class *b, uint32_t node,
 		return rc;
 	switch (b->kind) {
 	case BOUND_WAKING:
-	case BOUND_WAKE: return wake(r, b, node, core, thread, t, at);
+	case BOUND_WAKE: return wake(r, b, core, thread, t, at);
 	case BOUND_DEATH: calls_ends(r->calls, thread, at); break;
 	case BOUND_RENAME: return renamed(r, node, thread, t);
 	case BOUND_STATE:

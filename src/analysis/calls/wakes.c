@@ -58,6 +58,19 @@ static bool interrupted(const struct calls *c, const struct thread *t)
 	return t->pub.core != CVL_CALLS_NONE && c->core[t->pub.core]->task == thread_number(c, t);
 }
 
+/* @t, which is not running, is blocked from @at on. */
+static void wait_from(struct thread *t, struct cvl_calls_time at)
+{
+	put_out(t, CVL_CALLS_REASON_BLOCKED, at);
+	t->since = at.ns > t->since ? at.ns : t->since;
+}
+
+/* Nothing is known of @t but its name. */
+static bool is_unknown(const struct thread *t)
+{
+	return !t->scheduled && !t->out && !t->n;
+}
+
 /* ---- wakes ---- */
 
 struct cvl_calls_waker calls_waker(const struct calls *c, uint32_t core)
@@ -90,11 +103,9 @@ int calls_wake(struct calls *c, uint32_t thread, const struct cvl_calls_waker *w
 {
 	struct thread *t = c->thread[thread];
 
-	if (!t->scheduled && !t->out &&
-	    !t->n) { /* nothing known of it: since when it was blocked */
-		put_out(t, CVL_CALLS_REASON_BLOCKED, at);
+	if (is_unknown(t)) { /* since when it was blocked, too */
+		wait_from(t, at);
 		t->vague = true;
-		t->since = at.ns > t->since ? at.ns : t->since;
 	}
 	if (t->out && !t->done && !t->woken && t->out_reason != CVL_CALLS_REASON_PREEMPTED) {
 		if (!ready || !t->called)
@@ -128,10 +139,8 @@ void calls_blocked(struct calls *c, uint32_t thread, struct cvl_calls_time at)
 {
 	struct thread *t = c->thread[thread];
 
-	if (t->scheduled || t->out || t->n)
-		return;
-	put_out(t, CVL_CALLS_REASON_BLOCKED, at);
-	t->since = at.ns > t->since ? at.ns : t->since;
+	if (is_unknown(t))
+		wait_from(t, at);
 }
 
 void calls_blocks(struct calls *c, uint32_t thread, uint32_t on, struct cvl_calls_time at)
@@ -140,14 +149,10 @@ void calls_blocks(struct calls *c, uint32_t thread, uint32_t on, struct cvl_call
 
 	if (on != CVL_CALLS_NONE)
 		t->on = on;
-	if (!t->out) {
-		t->blocks = true;
-	} else if (!t->done && at.ns >= t->out_from.ns &&
-		   (t->woken || t->out_reason == CVL_CALLS_REASON_PREEMPTED) &&
-		   !interrupted(c, t)) {
+	if (t->out && !t->done && at.ns >= t->out_from.ns &&
+	    (t->woken || t->out_reason == CVL_CALLS_REASON_PREEMPTED) && !interrupted(c, t)) {
 		away_ends(c, t, at);
-		put_out(t, CVL_CALLS_REASON_BLOCKED, at);
-		t->since = at.ns > t->since ? at.ns : t->since;
+		wait_from(t, at);
 	} else {
 		t->blocks = true;
 	}
@@ -168,10 +173,8 @@ void calls_ends(struct calls *c, uint32_t thread, struct cvl_calls_time at)
 	}
 	if (!t->done)
 		away_ends(c, t, at);
-	t->out = t->done = true;
-	t->pub.died = at;
-	if (at.ns >= t->last)
-		close_all(c, t, at, 0);
+	t->out = true;
+	ended(c, t, at);
 }
 
 bool calls_will_block(const struct calls *c, uint32_t thread)

@@ -28,6 +28,26 @@ static void ns_cells(struct table *t, size_t n, const int64_t *ns)
 		table_bound(t, *ns != INT64_MAX && *ns != INT64_MIN, *ns);
 }
 
+/* @left_out: rows of a table that --top leaves out. */
+static void put_left_out(struct cvl_out *o, size_t left_out, const char *what)
+{
+	if (left_out)
+		cvl_out_printf(o, "  ... and %zu more%s (--top)\n", left_out, what);
+}
+
+/* The table under its head, if it has rows. */
+static void put_table(struct table *t, struct cvl_out *o, const char *head, size_t rows,
+		      size_t left_out, const char *align)
+{
+	if (!rows) {
+		table_drop(t);
+		return;
+	}
+	cvl_out_text(o, head);
+	table_print(t, o, align, "  ");
+	put_left_out(o, left_out, "");
+}
+
 static void put_lanes(const struct calls_view *v, struct cvl_out *o)
 {
 	const struct cvl_calls_result *r = v->r;
@@ -54,8 +74,7 @@ static void put_lanes(const struct calls_view *v, struct cvl_out *o)
 					    k->part.hidden });
 	}
 	table_print(&t, o, "lrrrrrrrr", "  ");
-	if (left_out)
-		cvl_out_printf(o, "  ... and %zu more (--top)\n", left_out);
+	put_left_out(o, left_out, "");
 }
 
 static void put_functions(const struct calls_view *v, struct cvl_out *o)
@@ -85,8 +104,7 @@ static void put_functions(const struct calls_view *v, struct cvl_out *o)
 			table_cell(&t, "%.60s +%zu", r->function[f->caller].name, f->callers - 1);
 	}
 	table_print(&t, o, "lrrrrrrrrl", "  ");
-	if (r->n_hot > v->top)
-		cvl_out_printf(o, "  ... and %zu more (--top)\n", r->n_hot - v->top);
+	put_left_out(o, r->n_hot > v->top ? r->n_hot - v->top : 0, "");
 }
 
 /* Times from being woken to running. */
@@ -113,14 +131,7 @@ static void put_latencies(const struct calls_view *v, struct cvl_out *o)
 			 (const int64_t[]){ k->latency / (int64_t)k->wakes, k->latency_max });
 		table_time(&t, k->latency_max > 0, (struct cvl_time){ k->slowest.ns });
 	}
-	if (rows)
-		cvl_out_text(o, "\nfrom being woken to running:\n");
-	if (rows)
-		table_print(&t, o, "lrrrr", "  ");
-	else
-		table_drop(&t);
-	if (left_out)
-		cvl_out_printf(o, "  ... and %zu more (--top)\n", left_out);
+	put_table(&t, o, "\nfrom being woken to running:\n", rows, left_out, "lrrrr");
 }
 
 static int by_time(const void *va, const void *vb)
@@ -142,12 +153,8 @@ static void put_waits(const struct calls_view *v, struct cvl_out *o)
 	for (size_t i = 0; wait && i < r->n_waits; i++)
 		if (r->wait[i].by != CVL_CALLS_NONE)
 			wait[n++] = &r->wait[i];
-	if (!n) {
-		free(wait);
-		return;
-	}
-	qsort(wait, n, sizeof(*wait), by_time);
-	cvl_out_text(o, "\nblocked until woken:\n");
+	if (n)
+		qsort(wait, n, sizeof(*wait), by_time);
 	table_heads(&t, "lane|woken by|times|total|longest");
 	for (size_t i = 0; i < n && i < v->top; i++) {
 		const struct cvl_calls_wait *w = wait[i];
@@ -157,9 +164,7 @@ static void put_waits(const struct calls_view *v, struct cvl_out *o)
 		table_counts(&t, w->n);
 		ns_cells(&t, 2, (const int64_t[]){ w->ns, w->max });
 	}
-	table_print(&t, o, "llrrr", "  ");
-	if (n > v->top)
-		cvl_out_printf(o, "  ... and %zu more (--top)\n", n - v->top);
+	put_table(&t, o, "\nblocked until woken:\n", n, n > v->top ? n - v->top : 0, "llrrr");
 	free(wait);
 }
 
@@ -206,15 +211,8 @@ static void put_chains(const struct calls_view *v, struct cvl_out *o)
 			 (const int64_t[]){ k->median, k->p99, k->max,
 					    cvl_calls_apart(v->a, k->begin, k->end) });
 	}
-	if (rows) {
-		cvl_out_text(
-			o, "\nchains, from the begin of the first span to the end of the last:\n");
-		table_print(&t, o, "lrrrrr", "  ");
-	} else {
-		table_drop(&t);
-	}
-	if (left_out)
-		cvl_out_printf(o, "  ... and %zu more (--top)\n", left_out);
+	put_table(&t, o, "\nchains, from the begin of the first span to the end of the last:\n",
+		  rows, left_out, "lrrrrr");
 }
 
 static void put_findings(const struct calls_view *v, struct cvl_out *o)
@@ -278,8 +276,7 @@ static void put_path(const struct calls_view *v, struct cvl_out *o)
 		name_cell(&t, k->text);
 	}
 	table_print(&t, o, "rrrll", "  ");
-	if (r->n_steps > v->top)
-		cvl_out_printf(o, "  ... and %zu more steps (--top)\n", r->n_steps - v->top);
+	put_left_out(o, r->n_steps > v->top ? r->n_steps - v->top : 0, " steps");
 	if (r->cut)
 		cvl_out_text(o, "  (too many threads to follow: earlier waits are not followed)\n");
 	if (r->n_steps > 1)
@@ -323,8 +320,8 @@ static void put_repairs(const struct calls_view *v, struct cvl_out *o)
 	put_counted(o, &any, "", p->backwards, "record",
 		    " before an earlier one of its lane: taken as of the same time");
 	put_counted(o, &any, "", p->strays, "return", " of an interrupt that never came");
-	put_counted(o, &any, "", p->mixed ? 0 : p->switches, "thread",
-		    " stopped that did not run, as far as is known: switches are missing");
+	put_counted(o, &any, "", p->mixed ? 0 : p->switches, "stop",
+		    " of a thread that did not run, as far as is known: switches are missing");
 	put_counted(
 		o, &any, "", p->mixed, "stop",
 		" of a thread that did not run: several cores, which the trace does not tell apart. What ran, and who woke whom, is not known");
