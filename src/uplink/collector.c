@@ -15,11 +15,13 @@
 #define TELL_BYTES (256 << 10) /* unless there was so much of it */
 #define FULL_MS 1000           /* between attempts to store something when there was no room */
 #define SILENT_MS 3000         /* a node that is at work says so every second */
+#define LOST_MS 20000          /* of one that did, until its last word is taken to have got lost */
 #define NODES_MAX 16384
 
 struct node {
 	struct collector_node pub;
 	char name[UPLINK_NAME_MAX + 1];
+	bool spoke; /* itself: it asked, or said how it is */
 };
 
 /* What is owed to a node about one of its clocks. */
@@ -304,8 +306,10 @@ static void take_ask(struct collector *c, const struct carrier_event *e)
 	if (!uplink_take_ask(e->body, e->n, e->node, &list, &count, problem, sizeof(problem)))
 		return;
 	n = node_called(c, e->node);
-	if (n)
+	if (n) {
 		n->pub.heard_ms = c->now;
+		n->spoke = true;
+	}
 	if (*problem) {
 		size_t bytes;
 		char *text = uplink_put_have(c->opts.shard, NULL, 0, &bytes);
@@ -331,7 +335,7 @@ static void take_live(struct collector *c, const struct carrier_event *e)
 	if (!n)
 		return;
 	n->pub.live = live;
-	n->pub.lives = true;
+	n->pub.lives = n->spoke = true;
 	n->pub.heard_ms = c->now;
 }
 
@@ -427,15 +431,19 @@ const struct collector_node *collector_node(const struct collector *c, size_t i)
 }
 
 /*
- * Whether a node has ended: it says so, or it says nothing and all of it is here. Then what was heard were its
- * last messages, once more, which the collector before had stored and left in the carrier.
+ * Whether a node has ended: it says so, which may get lost, or it says nothing and all of it is here. If it
+ * never spoke, what was heard were its last messages, once more, which the collector before had stored and left
+ * in the carrier; those of clocks that are not here went to another session.
  */
-static bool has_ended(const struct collector *c, const struct collector_node *n)
+static bool has_ended(const struct collector *c, const struct node *node)
 {
+	const struct collector_node *n = &node->pub;
 	bool any = false;
 
-	if (n->lives)
-		return n->live.ended;
+	if (n->lives && n->live.ended)
+		return true;
+	if (c->now - n->heard_ms < (n->lives ? LOST_MS : SILENT_MS))
+		return false;
 	for (size_t i = 0; i < spool_traces(c->spool); i++) {
 		const struct spool_trace *t = spool_trace(c->spool, i);
 
@@ -445,7 +453,7 @@ static bool has_ended(const struct collector *c, const struct collector_node *n)
 			return false;
 		any = true;
 	}
-	return any && c->now - n->heard_ms >= SILENT_MS;
+	return any || !node->spoke;
 }
 
 void collector_state(const struct collector *c, struct collector_state *state)
@@ -462,6 +470,6 @@ void collector_state(const struct collector *c, struct collector_state *state)
 		any = true;
 	}
 	for (size_t i = 0; i < c->n; i++)
-		ended = ended && has_ended(c, &c->node[i]->pub);
+		ended = ended && has_ended(c, c->node[i]);
 	state->ended = ended && any;
 }

@@ -23,10 +23,11 @@
 #define ACK_MS 2000           /* a publish without an answer is lost */
 #define REQUEST_MS 3000       /* what the collector asks of the server */
 #define QUEUED_MAX (16 << 20) /* bytes of messages that wait for the collector */
-#define ADMIN_MS 1000         /* between looks after the stream */
-#define STUCK_MS 5000         /* without a message while there are some */
-#define AWAY_MS 3000          /* without a connection, before it is told */
-#define AGAIN_MS 500          /* after libnats gave a connection up, until the next one */
+#define HEARTBEAT_NS 5000000000
+#define ADMIN_MS 1000 /* between looks after the stream */
+#define STUCK_MS 5000 /* without a message while there are some */
+#define AWAY_MS 3000  /* without a connection, before it is told */
+#define AGAIN_MS 500  /* after libnats gave a connection up, until the next one */
 #define CLOSE_MS 3000
 #define PING_MS 5000
 #define SUBJECT_MAX 512
@@ -52,7 +53,7 @@ struct pending {
 struct feed {
 	struct feed *next;
 	struct nats_carrier *c;
-	uint64_t generation;
+	uint64_t generation, taken; /* messages, if none is missing among them */
 };
 
 struct nats_carrier {
@@ -86,8 +87,9 @@ struct nats_carrier {
 	bool has_admin, subscribe, nudged;
 	struct feed *feeds;
 	natsSubscription *sub, *asks, *lives, *haves;
-	uint64_t generation; /* of the subscription */
-	uint64_t seen, done; /* numbers of messages, of this generation */
+	natsSubscription *former; /* ended; libnats may still be reading it */
+	uint64_t generation;      /* of the subscription */
+	uint64_t seen, done;      /* numbers of messages, of this generation */
 	char subject[SUBJECT_MAX], name[UPLINK_NAME_MAX * 3 + 1], clock[UPLINK_NAME_MAX * 3 + 1];
 };
 
@@ -192,38 +194,43 @@ static const char *take_token(char *out, size_t size, const char *text)
 
 /* ---- callbacks, in libnats' threads ---- */
 
-/* In the stream; 0: it does not say. natsMsg_GetSequence() knows only those of messages that were asked for. */
-static uint64_t number_of(natsMsg *msg)
+/* In the stream, and of its consumer; 0: it does not say. natsMsg_GetSequence() knows only what was asked for. */
+static jsSequencePair numbers_of(natsMsg *msg)
 {
 	jsMsgMetaData *meta = NULL;
-	uint64_t number = 0;
+	jsSequencePair numbers = { 0, 0 };
 
 	if (natsMsg_GetMetaData(&meta, msg) == NATS_OK)
-		number = meta->Sequence.Stream;
+		numbers = meta->Sequence;
 	jsMsgMetaData_Destroy(meta);
-	return number;
+	return numbers;
 }
 
 static void on_message(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *closure)
 {
-	const struct feed *feed = closure;
+	struct feed *feed = closure;
 	struct nats_carrier *c = feed->c;
 	struct item *i = new_item(CARRIER_MESSAGE, msg, NULL);
-	const uint64_t number = number_of(msg);
+	const jsSequencePair number = numbers_of(msg);
 
 	(void)nc;
 	(void)sub;
 	pthread_mutex_lock(&c->lock);
 	while (c->queued > QUEUED_MAX && !c->closing)
 		pthread_cond_wait(&c->change, &c->lock);
-	/* those of a former subscription come again */
-	if (!i || c->closing || feed->generation != c->generation) {
+	/* those of a former subscription come again, and so does what follows a missing one */
+	if (!i || c->closing || feed->generation != c->generation ||
+	    number.Consumer != feed->taken + 1) {
+		if (!c->closing && feed->generation == c->generation)
+			c->subscribe = c->nudged = true;
+		pthread_cond_broadcast(&c->change);
 		free_item(i);
 		if (!i)
 			natsMsg_Destroy(msg);
 	} else {
-		i->ticket = c->generation << 40 | (number & 0xffffffffff);
-		c->seen = number;
+		feed->taken++;
+		i->ticket = c->generation << 40 | (number.Stream & 0xffffffffff);
+		c->seen = number.Stream;
 		put(c, i);
 	}
 	pthread_mutex_unlock(&c->lock);
@@ -439,6 +446,10 @@ static bool stream_exists(struct nats_carrier *c, uint64_t *last)
 	return true;
 }
 
+/*
+ * Up to libnats 3.5 a message that comes while its subscription is destroyed is put into freed memory
+ * (https://github.com/nats-io/nats.c/issues/637): each is kept until the next one ends, or the connection.
+ */
 static void unsubscribe(struct nats_carrier *c)
 {
 	natsSubscription *sub;
@@ -447,7 +458,11 @@ static void unsubscribe(struct nats_carrier *c)
 	sub = c->sub;
 	c->sub = NULL;
 	pthread_mutex_unlock(&c->lock);
-	natsSubscription_Destroy(sub);
+	if (!sub)
+		return;
+	natsSubscription_Destroy(c->former);
+	c->former = sub;
+	natsSubscription_Unsubscribe(sub);
 }
 
 /*
@@ -468,10 +483,19 @@ static void subscribe(struct nats_carrier *c)
 		return;
 	jsSubOptions_Init(&opts);
 	opts.Stream = c->stream;
-	opts.Ordered = true;
+	/*
+	 * An ordered consumer, but that on_message() looks after the order: libnats 3.4 to 3.5 makes its own anew in a
+	 * thread that nothing keeps from a subscription that is just being ended.
+	 */
+	opts.Config.AckPolicy = js_AckNone;
+	opts.Config.MaxDeliver = 1;
+	opts.Config.MemoryStorage = true;
+	opts.Config.Replicas = 1;
+	opts.Config.FlowControl = true;
+	opts.Config.Heartbeat = HEARTBEAT_NS;
 	snprintf(subject, sizeof(subject), "cvl.%s.%u.pkt.>", c->testbed, c->shard);
 	pthread_mutex_lock(&c->lock);
-	*feed = (struct feed){ c->feeds, c, ++c->generation };
+	*feed = (struct feed){ .next = c->feeds, .c = c, .generation = ++c->generation };
 	c->feeds = feed;
 	c->seen = c->done = 0;
 	c->subscribe = false;
@@ -485,8 +509,8 @@ static void subscribe(struct nats_carrier *c)
 		pthread_mutex_unlock(&c->lock);
 		return;
 	}
-	natsSubscription_Destroy(sub);
 	pthread_mutex_lock(&c->lock);
+	c->sub = sub;
 	c->subscribe = true; /* again */
 	pthread_mutex_unlock(&c->lock);
 }
@@ -597,14 +621,15 @@ static bool disconnect(struct nats_carrier *c)
 		pthread_join(c->admin, NULL);
 	c->has_admin = false;
 	unsubscribe(c);
-	natsSubscription_Destroy(c->asks);
-	natsSubscription_Destroy(c->lives);
-	natsSubscription_Destroy(c->haves);
-	c->asks = c->lives = c->haves = NULL;
 	if (c->nc)
 		natsConnection_Close(c->nc);
 	if (!let_go(c))
 		return false;
+	natsSubscription_Destroy(c->former);
+	natsSubscription_Destroy(c->asks);
+	natsSubscription_Destroy(c->lives);
+	natsSubscription_Destroy(c->haves);
+	c->former = c->asks = c->lives = c->haves = NULL;
 	jsCtx_Destroy(c->js);
 	natsConnection_Destroy(c->nc);
 	c->js = NULL;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What two ends of an uplink promise, over a carrier that does not. */
+#include "uplink/protocol.h"
 #include "uplink_world.h"
 
 #include <coeval/verify.h>
@@ -475,6 +476,64 @@ static void a_node_that_ended_is_not_waited_for(void **state)
 	world_end(&w);
 }
 
+/* Of a node that another collector has stored the carrier may hold the last messages alone. */
+static void what_was_left_behind_is_not_waited_for(void **state)
+{
+	const uint8_t of_nobody[16] = { 7 };
+	struct {
+		struct uplink_head head;
+		uint8_t packet[100];
+	} left = { .packet = { 1 } };
+	struct collector_state s = { 0 };
+	struct carrier_event e;
+	struct carrier *late;
+	struct world w;
+
+	(void)state;
+	world_begin(&w, "left", 1, 10, &(struct loop_faults){ 0 });
+	late = loop_open(w.loop, "n09");
+	assert_non_null(late);
+	while (carrier_next(late, &e))
+		;
+	uplink_seal(&left.head, UPLINK_PACKETS, of_nobody, 5000, sizeof(left.packet), left.packet,
+		    sizeof(left.packet));
+	assert_true(carrier_send(late, "n09", &left, sizeof(left), 1));
+	write_some(&w, &w.node[0], 100);
+	settle(&w);
+	collector_state(w.collector, &s);
+	assert_int_equal(s.holes, 1);
+	carrier_close(late);
+	world_end(&w);
+}
+
+/* A node says but once that it ends. */
+static void an_end_that_was_not_heard_is_not_waited_for(void **state)
+{
+	struct collector_state s = { 0 };
+	struct world w;
+
+	(void)state;
+	world_begin(&w, "unheard", 1, 11, &(struct loop_faults){ 0 });
+	write_some(&w, &w.node[0], 100);
+	for (int i = 0; i < 120; i++)
+		step(&w, 10);
+	assert_int_equal(spool_traces(w.spool), 1);
+	end_capture(&w.node[0]);
+	for (int i = 0; i < 50 && spool_trace(w.spool, 0)->open; i++)
+		step(&w, 10);
+	assert_false(spool_trace(w.spool, 0)->open);
+	collector_state(w.collector, &s);
+	assert_false(s.ended);
+	kill_sender(&w.node[0]);
+	for (int i = 0; i < 1000 && !s.ended; i++) {
+		step(&w, 50);
+		collector_state(w.collector, &s);
+	}
+	assert_true(s.ended);
+	assert_same_streams(&w, &w.node[0]);
+	world_end(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -490,6 +549,8 @@ int main(void)
 		cmocka_unit_test(packets_that_contradict_stored_ones_are_kept_apart),
 		cmocka_unit_test(what_is_told_is_durable),
 		cmocka_unit_test(a_node_that_ended_is_not_waited_for),
+		cmocka_unit_test(what_was_left_behind_is_not_waited_for),
+		cmocka_unit_test(an_end_that_was_not_heard_is_not_waited_for),
 	};
 
 	return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
