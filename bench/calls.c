@@ -4,6 +4,7 @@
 #include <coeval/session.h>
 
 #include <stdio.h>
+#include <string.h>
 
 #define RUNS 3
 #define NODES 4
@@ -80,6 +81,7 @@ static int write_node(struct cvl_session *s, unsigned node, unsigned events, str
 
 #define CPUS 4
 #define THREADS 8000
+#define ACTIVE 64 /* at a time */
 
 enum { SWITCH, WAKING, IRQ, IRQ_END, CLASSES };
 
@@ -103,57 +105,86 @@ static int declare(struct cvl_writer *w, int class[CLASSES], struct cvl_error *e
 	return class[IRQ_END] < 0 ? class[IRQ_END] : 0;
 }
 
+/* Threads that are ready on a core, in the order they will run. */
+struct queue {
+	unsigned thread[ACTIVE + 1], n, runs;
+};
+
 /*
- * Threads wake each other, or interrupts wake them, and run a while on a core that they stay on, as
- * in a trace of LTTng: each event has its core, and names are texts.
+ * A trace of few threads, repeated with new ones each time: each is woken by a neighbour or an interrupt, waits
+ * until those before it have run or is preempted, and blocks. As LTTng has it: each event has its core, and names
+ * are texts.
  */
 static int write_kernel(const struct bench *b, const char *path)
 {
 	static const struct cvl_origin origin = { .format = "bench", .path = "-" };
 	static char comm[THREADS + CPUS][16];
+	static bool ready[THREADS + CPUS]; /* or running */
 	const struct cvl_store_desc desc = { .clock = "kernel", .rate_hz = 1000000000 };
+	struct queue queue[CPUS] = { 0 };
 	uint64_t state = 0x9e3779b97f4a7c15u, tick = 0;
-	unsigned runs[CPUS] = { 0 }, n = 0;
 	struct cvl_session *s = NULL;
 	struct cvl_writer *w = NULL;
 	struct cvl_error err;
 	int class[CLASSES], rc = cvl_session_create(&s, path, &err);
+	unsigned n = 0;
 
 	bench_doing(b, "making %s", path);
 	for (unsigned i = 0; i < THREADS + CPUS; i++)
 		snprintf(comm[i], sizeof(comm[i]), i < CPUS ? "swapper/%u" : "worker%u", i);
+	for (unsigned i = 0; i < CPUS; i++)
+		queue[i].runs = i;
 	rc = rc ? rc : cvl_session_add(s, &desc, &origin, &w, &err);
 	rc = rc ? rc : declare(w, class, &err);
-	for (; n < EVENTS && !rc; n++) {
+	while (n < EVENTS && !rc) {
 		const uint64_t r = draw(&state);
-		const unsigned cpu = r % CPUS,
-			       thread = CPUS + (unsigned)(r >> 8) % (THREADS / CPUS) * CPUS + cpu,
-			       from = runs[cpu], to = r >> 40 & 3 ? thread : cpu;
-		const bool irq = r >> 50 & 1;
-		const union cvl_store_value by[] = { { .u = cpu }, { .u = r >> 52 & 7 } },
+		const unsigned cpu = r % CPUS, first = n / (EVENTS / (THREADS / ACTIVE)) %
+						       (THREADS / ACTIVE) * ACTIVE;
+		struct queue *q = &queue[cpu];
+		const unsigned thread = CPUS + first + (unsigned)(r >> 8) % (ACTIVE / CPUS) * CPUS +
+					cpu,
+			       from = q->runs;
+		const bool irq = from < CPUS || !(r >> 50 & 3), blocks = r >> 45 & 1;
+		const union cvl_store_value by[] = { { .u = cpu }, { .u = thread % 8 } },
 					    woken[] = { { .u = cpu },
 							{ .u = thread },
-							{ .s = comm[thread] } },
-					    change[] = { { .u = cpu },
-							 { .u = from < CPUS ? 0 : from },
-							 { .u = from < CPUS ? 0 : r >> 45 & 1 },
-							 { .u = to < CPUS ? 0 : to },
-							 { .s = comm[to] } };
+							{ .s = comm[thread] } };
 
 		tick += 100 + r % 900;
-		if (irq)
-			rc = cvl_writer_event(w, (struct cvl_tick){ tick }, class[IRQ], by, &err);
-		if (!rc)
-			rc = cvl_writer_event(w, (struct cvl_tick){ tick + 20 }, class[WAKING],
-					      woken, &err);
-		if (!rc && irq)
-			rc = cvl_writer_event(w, (struct cvl_tick){ tick + 40 }, class[IRQ_END], by,
-					      &err);
-		if (!rc && to != from)
+		if (!ready[thread]) {
+			if (irq)
+				rc = cvl_writer_event(w, (struct cvl_tick){ tick }, class[IRQ], by,
+						      &err);
+			if (!rc)
+				rc = cvl_writer_event(w, (struct cvl_tick){ tick + 20 },
+						      class[WAKING], woken, &err);
+			if (!rc && irq)
+				rc = cvl_writer_event(w, (struct cvl_tick){ tick + 40 },
+						      class[IRQ_END], by, &err);
+			n += 1 + 2u * irq;
+			ready[thread] = true;
+			q->thread[q->n++] = thread;
+		}
+		if (!rc && (q->n || blocks)) {
+			const unsigned to = q->n ? q->thread[0] : cpu;
+			const union cvl_store_value change[] = { { .u = cpu },
+								 { .u = from < CPUS ? 0 : from },
+								 { .u = from >= CPUS && blocks },
+								 { .u = to < CPUS ? 0 : to },
+								 { .s = comm[to] } };
+
+			if (to == from)
+				continue;
+			if (q->n)
+				memmove(q->thread, q->thread + 1, --q->n * sizeof(*q->thread));
+			ready[from] = !blocks;
+			if (from >= CPUS && !blocks)
+				q->thread[q->n++] = from;
+			q->runs = to;
 			rc = cvl_writer_event(w, (struct cvl_tick){ tick + 60 }, class[SWITCH],
 					      change, &err);
-		n += 2u * irq + (to != from);
-		runs[cpu] = to;
+			n++;
+		}
 	}
 	rc = rc ? rc : cvl_session_finish(s, w, (struct cvl_tick){ tick + 100 }, &err);
 	cvl_session_close(s);

@@ -102,7 +102,7 @@ static void drive(const uint8_t *bytes, size_t n)
 			else
 				calls_blocked(c, t, at(now));
 			break;
-		case 13: calls_migrated(c, t, f & 1); break;
+		case 13: calls_migrated(c, t, f & 1, at(now)); break;
 		case 14:
 			if (id == 3)
 				calls_anew(c, t);

@@ -2,8 +2,8 @@
 /*
  * The first byte chooses one of a few traces, which have all kinds of types between them, and
  * whether to be strict; the rest is a stream. All of it is read, and every record's fields visited.
- * What reads many records at a time gives the same as reading one by one, and templates write what
- * visitors do.
+ * What reads many records at a time gives the same as reading one by one, templates write what
+ * visitors do, and some fields read alone are what they are among all.
  */
 #include <endian.h>
 #include <stdio.h>
@@ -16,6 +16,7 @@
 #include "../src/store/ctf/internal.h"
 #include "../src/store/ctf/wire.h"
 #include "../src/timeline/fields.h"
+#include "fuzz_some.h"
 #include "fuzz_visitor.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
@@ -268,6 +269,8 @@ static void visit_all(struct cvl_stream *s, const struct cvl_batch *b, size_t wh
 			abort();
 		if (cvl_stream_class(s, b, i))
 			write_both(s, b, i, which);
+		if (i < 64)
+			fuzz_some(s, traces[which], b, i, ctx[0] * 0x9e3779b97f4a7c15u);
 	}
 }
 

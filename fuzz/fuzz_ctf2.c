@@ -8,6 +8,7 @@
 
 #include <coeval/ctf.h>
 
+#include "fuzz_some.h"
 #include "fuzz_visitor.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
@@ -32,9 +33,12 @@ static void read_all(const struct cvl_trace *trace, const char *bytes, size_t n)
 	if (cvl_stream_memory(&s, trace, bytes, n, "stream", NULL, &err))
 		return;
 	while (cvl_stream_next(s, &b, &err) > 0)
-		for (size_t i = 0; i < b.n; i++)
+		for (size_t i = 0; i < b.n; i++) {
 			if (cvl_stream_visit(s, &b, i, &visitor, &err))
 				abort(); /* it was whole when it was skipped */
+			if (i < 64)
+				fuzz_some(s, trace, &b, i, ctx[0] * 0x9e3779b97f4a7c15u);
+		}
 	cvl_stream_close(s);
 }
 

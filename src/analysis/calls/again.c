@@ -42,6 +42,11 @@ static void see_away(void *ctx, const struct cvl_calls_away *a)
 	calls_kept_away(g->kept, &away);
 }
 
+static bool needs_by(void *ctx, const struct cvl_calls_away *a)
+{
+	return wanted(ctx, a->thread, a->begin, a->end);
+}
+
 static void see_message(void *ctx, const struct cvl_calls_message *m)
 {
 	const struct again *g = ctx;
@@ -51,16 +56,20 @@ static void see_message(void *ctx, const struct cvl_calls_message *m)
 		calls_kept_message(g->kept, m);
 }
 
-static int pass(struct study *s, struct calls_read *read, struct cvl_error *err)
+/* Up to @to: what ends later is not on the way to there. */
+static int pass(struct study *s, struct calls_read *read, int64_t to, struct cvl_error *err)
 {
+	bool over = false;
 	struct cvl_block block;
 	int rc = cvl_timeline_rewind(s->tl, err);
 
-	while (!rc && (rc = cvl_timeline_next(s->tl, &block, err)) > 0) {
+	while (!rc && !over && (rc = cvl_timeline_next(s->tl, &block, err)) > 0) {
 		struct cvl_slice slice;
 
-		for (rc = 0; !rc && cvl_block_take(&block, &slice);)
+		for (rc = 0; !rc && cvl_block_take(&block, &slice);) {
+			over = slice.time[slice.begin].ns > to;
 			rc = calls_read_push(read, &slice, err);
+		}
 	}
 	return rc < 0 ? rc : calls_read_end(read, err);
 }
@@ -70,7 +79,11 @@ int study_again(struct study *s, struct cvl_calls_kept *k, int64_t from, int64_t
 {
 	struct again g = { k, from, to, (to - from) / 1000, calls_threads(s->calls) };
 	const struct calls_sink sink = {
-		.span = see_span, .away = see_away, .message = see_message, .ctx = &g
+		.span = see_span,
+		.away = see_away,
+		.away_by = needs_by,
+		.message = see_message,
+		.ctx = &g,
 	};
 	struct calls_read *read = NULL;
 	int rc;
@@ -78,7 +91,7 @@ int study_again(struct study *s, struct cvl_calls_kept *k, int64_t from, int64_t
 	calls_kept_init(k, KEPT);
 	rc = calls_read_open(&read, s->tl, &s->read_opts, &sink, err);
 	if (!rc)
-		rc = pass(s, read, err);
+		rc = pass(s, read, to, err);
 	calls_read_close(read);
 	return rc || !k->no_memory ? rc : cvl_no_memory(err);
 }

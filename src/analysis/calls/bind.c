@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/ctf/machine.h"
+
 /* Unless a rule says otherwise. */
 static const struct calls_fields defaults[CALLS_SLOTS] = {
 	[CALLS_SLOT_THREAD] = { .field = { (char[]){ "vtid" }, (char[]){ "thread" } }, .n = 2 },
@@ -161,7 +163,37 @@ static unsigned release_of(const struct cvl_trace *trace)
 	return text && sscanf(text, "%3u.%3u", &major, &minor) == 2 ? major * 1000 + minor : 0;
 }
 
-void bound_trace(struct bound_class *b, size_t n, const struct cvl_trace *trace)
+/* How the fields of class @i are read: those that are wanted alone. */
+static int plan(struct bound_class *b, const struct cvl_trace *trace, size_t i,
+		struct cvl_error *err)
+{
+	const char *name[CALLS_SLOTS];
+	uint8_t n = 0;
+
+	for (uint8_t s = 0; s < CALLS_SLOTS; s++) {
+		uint8_t k = 0;
+
+		if (!b->want[s])
+			continue;
+		while (k < n && name[k] != b->want[s])
+			k++;
+		name[k] = b->want[s];
+		if (k == n)
+			n++;
+		b->field[b->n_slots] = k;
+		b->slots[b->n_slots++] = s;
+	}
+	return n ? layout_some(&b->fields, trace, i, name, n, err) : 0;
+}
+
+void bound_free(struct bound_class *b)
+{
+	free(b->stem);
+	layout_some_free(b->fields);
+}
+
+int bound_trace(struct bound_class *b, size_t n, const struct cvl_trace *trace,
+		struct cvl_error *err)
 {
 	const unsigned release = release_of(trace);
 	bool traced[CVL_CALLS_CONTEXTS] = { false };
@@ -176,6 +208,13 @@ void bound_trace(struct bound_class *b, size_t n, const struct cvl_trace *trace)
 		for (size_t k = 0; b[i].rule && k < b[i].rule->n_needs; k++)
 			b[i].sure = b[i].sure && traced[b[i].rule->needs[k]];
 	}
+	for (size_t i = 0; i < n; i++) {
+		const int rc = plan(&b[i], trace, i, err);
+
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 void bound_message(struct bound_class *b, const struct cvl_event_class *class)
@@ -186,44 +225,74 @@ void bound_message(struct bound_class *b, const struct cvl_event_class *class)
 
 /* ---- fields ---- */
 
+/* The name that an enumeration gives @v. */
+static const char *label_of(const struct cvl_value *v)
+{
+	for (uint32_t i = 0; i < v->type->n; i++) {
+		const struct cvl_label *l = &v->type->label[i];
+
+		if (v->type->elem->is_signed ?
+			    l->low <= v->i && v->i <= l->high :
+			    (uint64_t)l->low <= v->u && v->u <= (uint64_t)l->high)
+			return l->name;
+	}
+	return NULL;
+}
+
+static inline void set(struct taken *t, struct taken_value *out, const struct cvl_value *v)
+{
+	const struct cvl_type *type = v->type;
+	const char *label;
+
+	out->has = true;
+	out->is_text = false;
+	out->hex = type->base == 16;
+	out->number = v->u;
+	switch (type->kind) {
+	case CVL_TYPE_INT: return;
+	case CVL_TYPE_FLOAT: out->number = v->f > 0 && v->f < 1e18 ? (uint64_t)v->f : 0; return;
+	case CVL_TYPE_ENUM:
+		label = label_of(v);
+		out->is_text = label;
+		out->text = label;
+		out->len = label ? strlen(label) : 0;
+		return;
+	default: break;
+	}
+	out->number = 0;
+	out->is_text = true;
+	out->text = v->s.text;
+	out->len = v->s.len;
+	if (type->encoding == CVL_UTF8)
+		return;
+	/* it is valid during the call alone */
+	if (out->len > sizeof(t->wide) - t->n_wide)
+		out->len = sizeof(t->wide) - t->n_wide;
+	out->text = memcpy(t->wide + t->n_wide, v->s.text, out->len);
+	t->n_wide += out->len;
+}
+
 static void take_value(void *ctx, const char *name, const struct cvl_value *v)
 {
 	struct taken *t = ctx;
+	const struct bound_class *b = t->class;
 
-	for (int s = 0; s < CALLS_SLOTS; s++) {
-		struct taken_value *out = &t->slot[s];
+	for (unsigned i = 0; i < b->n_slots; i++) {
+		struct taken_value *out = &t->slot[b->slots[i]];
 
-		if (!name || t->class->want[s] != name || out->has)
-			continue;
-		out->has = true;
-		out->hex = v->type->base == 16;
-		if (v->type->kind == CVL_TYPE_FLOAT) {
-			out->number = v->f > 0 && v->f < 1e18 ? (uint64_t)v->f : 0;
-			continue;
-		}
-		out->number = 0;
-		if (v->type->kind == CVL_TYPE_INT || v->type->kind == CVL_TYPE_ENUM)
-			out->number = v->u;
-		if (v->type->kind == CVL_TYPE_ENUM) {
-			for (uint32_t i = 0; i < v->type->n && !out->is_text; i++) {
-				const struct cvl_label *l = &v->type->label[i];
-				bool in = v->type->elem->is_signed ?
-						  l->low <= v->i && v->i <= l->high :
-						  (uint64_t)l->low <= v->u &&
-							  v->u <= (uint64_t)l->high;
-
-				if (!in)
-					continue;
-				out->is_text = true;
-				out->text = l->name;
-				out->len = strlen(l->name);
-			}
-		} else if (v->type->kind != CVL_TYPE_INT) {
-			out->is_text = true;
-			out->text = v->s.text;
-			out->len = strnlen(v->s.text, v->s.len);
-		}
+		if (name && b->want[b->slots[i]] == name && !out->has)
+			set(t, out, v);
 	}
+}
+
+/* By the numbers of fields. */
+static void take_values(struct taken *t, const struct cvl_value *value, uint64_t has)
+{
+	const struct bound_class *b = t->class;
+
+	for (unsigned i = 0; i < b->n_slots; i++)
+		if (has >> b->field[i] & 1)
+			set(t, &t->slot[b->slots[i]], &value[b->field[i]]);
 }
 
 static void take_begin(void *ctx, const char *name, const struct cvl_type *t, uint64_t n)
@@ -236,26 +305,27 @@ static void take_end(void *ctx, const struct cvl_type *t)
 	(void)ctx, (void)t;
 }
 
-static bool take_scope(void *ctx, enum cvl_scope scope)
-{
-	const struct taken *t = ctx;
-
-	return t->class->scope[scope] && !(t->same_packet && scope == CVL_SCOPE_PACKET_CONTEXT);
-}
-
 bool take(struct taken *t, const struct bound_class *class, struct cvl_stream *stream,
 	  const struct cvl_batch *batch, size_t i, bool same_packet)
 {
-	const struct cvl_visitor visitor = {
-		take_value, take_begin, take_end, take_scope, t, NULL
-	};
-	bool any = false;
+	const struct cvl_visitor visitor = { take_value, take_begin, take_end, NULL, t, NULL };
 
 	t->class = class;
-	t->same_packet = same_packet && class->packet_core;
-	for (int s = 0; s < CALLS_SLOTS; s++) {
+	t->n_wide = 0;
+	for (int s = 0; s < CALLS_SLOTS; s++)
 		t->slot[s].has = t->slot[s].is_text = false;
-		any = any || class->want[s];
+	if (!class->fields)
+		return true;
+	if (some_plain(class->fields) &&
+	    (!class->scope[CVL_SCOPE_PACKET_CONTEXT] || (same_packet && class->packet_core))) {
+		struct cvl_value value[CALLS_SLOTS];
+		uint64_t has;
+
+		if (stream_take(stream, batch, i, class->fields, value, &has))
+			return false;
+		take_values(t, value, has);
+		return true;
 	}
-	return !any || !cvl_stream_visit(stream, batch, i, &visitor, NULL);
+	return !stream_visit_some(stream, batch, i, class->fields,
+				  !(same_packet && class->packet_core), &visitor, NULL);
 }

@@ -28,14 +28,17 @@ enum bound_kind {
 
 struct bound_class {
 	enum bound_kind kind;
-	const char *want[CALLS_SLOTS]; /* names of fields, by their address; NULL: none */
-	bool scope[CVL_SCOPES];        /* any of them is in this scope */
-	bool packet_core;              /* of the packet's context the core alone is wanted */
-	enum cvl_calls_reason reason;  /* of a switch */
-	const struct calls_rule *rule; /* NULL: BOUND_MESSAGE */
-	uint32_t number;               /* of the rule */
-	bool sure;                     /* WAKING, WAKE: all that the rule needs is traced */
-	unsigned release;              /* of Linux: 4014 is 4.14; 0: not known */
+	const char *want[CALLS_SLOTS];       /* names of fields, by their address; NULL: none */
+	uint8_t slots[CALLS_SLOTS], n_slots; /* that want one, */
+	uint8_t field[CALLS_SLOTS];          /* this one of @fields */
+	struct some_fields *fields;          /* to read them alone; of bound_trace() */
+	bool scope[CVL_SCOPES];              /* any of them is in this scope */
+	bool packet_core;                    /* of the packet's context the core alone is wanted */
+	enum cvl_calls_reason reason;        /* of a switch */
+	const struct calls_rule *rule;       /* NULL: BOUND_MESSAGE */
+	uint32_t number;                     /* of the rule */
+	bool sure;                           /* WAKING, WAKE: all that the rule needs is traced */
+	unsigned release;                    /* of Linux: 4014 is 4.14; 0: not known */
 	char *stem; /* match of the rule's asterisk: the name if no field gives one; "" */
 };
 
@@ -45,8 +48,10 @@ struct bound_class {
  */
 int bound_class(struct bound_class *b, const struct calls_rules *rules,
 		const struct cvl_trace *trace, const struct cvl_event_class *class);
-/** Of all @n classes of @trace, once they are bound: whether wakers are sure. */
-void bound_trace(struct bound_class *b, size_t n, const struct cvl_trace *trace);
+/** Of all @n classes of @trace, once they are bound: whether wakers are sure, how fields are read. CVL_E_NOMEM. */
+int bound_trace(struct bound_class *b, size_t n, const struct cvl_trace *trace,
+		struct cvl_error *err);
+void bound_free(struct bound_class *b);
 /** For an event that is only an end of a message. */
 void bound_message(struct bound_class *b, const struct cvl_event_class *class);
 
@@ -60,8 +65,9 @@ struct taken_value {
 
 struct taken {
 	const struct bound_class *class;
-	bool same_packet; /* as the last one: its core is known */
 	struct taken_value slot[CALLS_SLOTS];
+	char wide[200]; /* texts that are not UTF-8 in the trace, as far as there is room */
+	size_t n_wide;
 };
 
 /**

@@ -37,6 +37,8 @@ struct calls_sink {
 	void (*span)(void *ctx, const struct cvl_calls_span *s);
 	void (*slice)(void *ctx, const struct cvl_calls_slice *s);
 	void (*away)(void *ctx, const struct cvl_calls_away *a);
+	/** Whether it matters who ran meanwhile, which takes time to find; NULL: always. */
+	bool (*away_by)(void *ctx, const struct cvl_calls_away *a);
 	void (*message)(void *ctx, const struct cvl_calls_message *m);
 	void (*gap)(void *ctx, const struct cvl_calls_gap *g);
 	void *ctx;
@@ -119,7 +121,9 @@ void calls_blocked(struct calls *c, uint32_t thread, struct cvl_calls_time at);
 /** @thread runs its last: when it stops running without being ready, it has ended. */
 void calls_dying(struct calls *c, uint32_t thread);
 /** @thread, which is not running, goes on on @core. */
-void calls_migrated(struct calls *c, uint32_t thread, uint32_t core);
+void calls_migrated(struct calls *c, uint32_t thread, uint32_t core, struct cvl_calls_time at);
+/** Whether @thread has open spans: what it loses is lost within them. */
+bool calls_inside(const struct calls *c, uint32_t thread);
 
 /** The task that @core runs, or that is interrupted; CVL_CALLS_NONE before any switch. */
 uint32_t calls_task(const struct calls *c, uint32_t core);

@@ -52,7 +52,18 @@ uint32_t calls_running(const struct calls *c, uint32_t core)
 	return k->n_nested ? k->nested[k->n_nested - 1].thread : k->task;
 }
 
-void put_out(struct thread *t, enum cvl_calls_reason reason, struct cvl_calls_time at)
+/* Time that @core was idle, as far as is known, up to @ns. */
+static int64_t idle_until(const struct calls *c, const struct core *core, int64_t ns)
+{
+	const uint32_t now = calls_running(c, core->index);
+
+	if (now != CVL_CALLS_NONE && c->thread[now]->pub.idle && ns > core->slice_from.ns)
+		return core->idle + (ns - core->slice_from.ns);
+	return core->idle;
+}
+
+void put_out(const struct calls *c, struct thread *t, enum cvl_calls_reason reason,
+	     struct cvl_calls_time at)
 {
 	t->out = true;
 	t->done = false;
@@ -61,6 +72,18 @@ void put_out(struct thread *t, enum cvl_calls_reason reason, struct cvl_calls_ti
 	t->out_core = t->pub.core;
 	t->out_from = at;
 	t->out_hidden = 0;
+	if (t->out_core != CVL_CALLS_NONE)
+		t->out_idle = idle_until(c, c->core[t->out_core], at.ns);
+}
+
+void goes_on(const struct calls *c, struct thread *t, uint32_t core, struct cvl_calls_time at)
+{
+	int64_t idle = 0;
+
+	if (t->out_core != CVL_CALLS_NONE)
+		idle = idle_until(c, c->core[t->out_core], at.ns) - t->out_idle;
+	t->out_core = core;
+	t->out_idle = idle_until(c, c->core[core], at.ns) - idle;
 }
 
 void stop_thread(struct calls *c, struct core *core, uint32_t thread, enum cvl_calls_reason reason,
@@ -70,39 +93,45 @@ void stop_thread(struct calls *c, struct core *core, uint32_t thread, enum cvl_c
 	const struct cvl_calls_slice slice = { core->index, thread, core->slice_from, at };
 
 	account(t, at.ns);
+	core->idle += t->pub.idle ? at.ns - core->slice_from.ns : 0;
+	core->slice_from = at;
 	if (t->pub.core == core->index) { /* else it already runs on another one */
-		put_out(t, reason, at);
+		put_out(c, t, reason, at);
 		t->done = done;
 	}
-	core->recent[core->at] = (struct recent){ thread, core->slice_from.ns, at.ns };
+	core->recent[core->at] = (struct recent){ thread, slice.begin.ns, at.ns };
 	core->at = (core->at + 1) % RECENT;
 	if (c->sink.slice)
 		c->sink.slice(c->sink.ctx, &slice);
 }
 
-struct runner {
-	uint32_t thread;
-	int64_t ns;
-};
-
-/* Sum up what a core ran since @from. The slices are in time order. */
-static size_t runners(const struct core *core, int64_t from, struct runner out[RECENT])
+/* Who ran longest on the core meanwhile. */
+static void find_by(struct calls *c, struct cvl_calls_away *away)
 {
-	size_t n = 0;
+	const struct core *core;
 
+	if (away->core == CVL_CALLS_NONE)
+		return;
+	core = c->core[away->core];
+	c->tally++;
+	/* in time order, the last first */
 	for (uint32_t i = 1; i <= RECENT; i++) {
 		const struct recent *r = &core->recent[(core->at + RECENT - i) % RECENT];
-		size_t k = 0;
+		const int64_t from = r->from > away->begin.ns ? r->from : away->begin.ns;
+		struct thread *t;
 
-		if (r->thread == CVL_CALLS_NONE || r->to <= from)
+		if (r->thread == CVL_CALLS_NONE || r->to <= away->begin.ns)
 			break;
-		while (k < n && out[k].thread != r->thread)
-			k++;
-		if (k == n)
-			out[n++] = (struct runner){ r->thread, 0 };
-		out[k].ns += r->to - (r->from > from ? r->from : from);
+		t = c->thread[r->thread];
+		if (r->to <= from || t->pub.idle)
+			continue;
+		t->ran = t->tally == c->tally ? t->ran + (r->to - from) : r->to - from;
+		t->tally = c->tally;
+		if (t->ran > away->by_ns) {
+			away->by = r->thread;
+			away->by_ns = t->ran;
+		}
 	}
-	return n;
 }
 
 /* What @t lost to others and to an idle core up to @at, since it stopped or was woken. */
@@ -119,24 +148,15 @@ static void off_core(struct calls *c, struct thread *t, struct cvl_calls_time at
 		.woken = t->woken,
 		.waker = t->waker,
 	};
-	struct runner ran[RECENT];
-	size_t n = t->out_core == CVL_CALLS_NONE ?
-			   0 :
-			   runners(c->core[t->out_core], t->out_from.ns, ran);
 	int64_t d = at.ns - t->out_from.ns - t->out_hidden, idle = 0;
 
 	if (d < 0)
 		d = 0;
-	for (size_t i = 0; i < n; i++) {
-		if (c->thread[ran[i].thread]->pub.idle) {
-			idle += ran[i].ns;
-		} else if (ran[i].ns > away.by_ns) {
-			away.by = ran[i].thread;
-			away.by_ns = ran[i].ns;
-		}
-	}
 	/* of a thread that is ready, what an idle core takes to begin is time ready, too */
-	idle = t->woken ? 0 : t->out_reason == CVL_CALLS_REASON_BLOCKED || idle > d ? d : idle;
+	if (!t->woken && t->out_core != CVL_CALLS_NONE)
+		idle = idle_until(c, c->core[t->out_core], at.ns) - t->out_idle;
+	if (!t->woken && (t->out_reason == CVL_CALLS_REASON_BLOCKED || idle > d))
+		idle = d;
 	away.others = d - idle;
 	if (away.others < idle)
 		away.reason = CVL_CALLS_REASON_BLOCKED;
@@ -150,8 +170,11 @@ static void off_core(struct calls *c, struct thread *t, struct cvl_calls_time at
 	if (idle)
 		add_wait(c, t, NULL, idle);
 	t->pub.part.hidden += t->out_hidden;
-	if (c->sink.away && at.ns > t->out_from.ns)
-		c->sink.away(c->sink.ctx, &away);
+	if (!c->sink.away || at.ns <= t->out_from.ns)
+		return;
+	if (!c->sink.away_by || c->sink.away_by(c->sink.ctx, &away))
+		find_by(c, &away);
+	c->sink.away(c->sink.ctx, &away);
 }
 
 void blocked_ends(struct calls *c, struct thread *t, struct cvl_calls_time at)
@@ -200,6 +223,7 @@ static void start_thread(struct calls *c, uint32_t core, uint32_t thread, struct
 {
 	struct thread *t = c->thread[thread];
 
+	c->core[core]->slice_from = at;
 	if (t->out && !t->done) {
 		if (t->woken) {
 			t->pub.wakes++;
@@ -221,7 +245,6 @@ static void start_thread(struct calls *c, uint32_t core, uint32_t thread, struct
 	t->pub.core = core;
 	if (t->since < at.ns) /* it had ended, or is new */
 		t->since = at.ns;
-	c->core[core]->slice_from = at;
 }
 
 void ended(struct calls *c, struct thread *t, struct cvl_calls_time at)

@@ -57,6 +57,9 @@ struct thread {
 	uint32_t out_core;
 	struct cvl_calls_time out_from;
 	int64_t out_hidden;
+	int64_t out_idle; /* of @out_core, in all, when it was put out */
+	uint64_t tally;   /* of which @ran is a part: what it ran during the wait of another */
+	int64_t ran;
 	bool woken;                     /* while it is out: what follows, it is ready */
 	bool called;                    /* by @waker, and not yet known to be ready */
 	struct cvl_calls_waker waker;   /* of these two */
@@ -96,6 +99,7 @@ struct core {
 	uint32_t n_nested;
 	uint32_t too_nested;
 	struct cvl_calls_time slice_from;
+	int64_t idle; /* in all, but for what runs now */
 	struct recent recent[RECENT];
 	uint32_t at; /* the next to be overwritten */
 };
@@ -128,6 +132,7 @@ struct calls {
 	uint64_t draws; /* of samples */
 	struct calls_pairs nodes, costs, waits, chains;
 	struct cvl_calls_repairs repairs;
+	uint64_t tally; /* number of the last one */
 	bool no_memory;
 };
 
@@ -158,7 +163,10 @@ void stop_thread(struct calls *c, struct core *core, uint32_t t, enum cvl_calls_
 /** Account for the time that @t was off the core. */
 void away_ends(struct calls *c, struct thread *t, struct cvl_calls_time at);
 /** @t has not run since @at, for @reason, and is not running: nothing was known of it until now. */
-void put_out(struct thread *t, enum cvl_calls_reason reason, struct cvl_calls_time at);
+void put_out(const struct calls *c, struct thread *t, enum cvl_calls_reason reason,
+	     struct cvl_calls_time at);
+/** @t, which is not running, will do so on @core. */
+void goes_on(const struct calls *c, struct thread *t, uint32_t core, struct cvl_calls_time at);
 /** End all interrupts of @core. */
 void drop_nested(struct calls *c, struct core *core, struct cvl_calls_time at, uint32_t marks);
 /** @t, which is not running, has ended: what it had called ends with it. */

@@ -137,6 +137,11 @@ void calls_kept_away(struct cvl_calls_kept *k, const struct cvl_calls_away *a)
 	keep(k, &k->aways, &k->away, a, sizeof(*a), away_length);
 }
 
+bool calls_kept_takes_away(const struct cvl_calls_kept *k, const struct cvl_calls_away *a)
+{
+	return away_length(a) >= k->aways.shortest;
+}
+
 void calls_kept_message(struct cvl_calls_kept *k, const struct cvl_calls_message *m)
 {
 	keep(k, &k->messages, &k->message, m, sizeof(*m), message_length);

@@ -36,8 +36,7 @@ static int bind_stream(struct calls_read *r, size_t s, bool *any)
 		if (!b->kind && matcher_wants(r->matcher, s, (uint32_t)i))
 			bound_message(b, class);
 	}
-	bound_trace(st->class, st->n_classes, trace);
-	return rc;
+	return rc ? rc : bound_trace(st->class, st->n_classes, trace, NULL);
 }
 
 static int name_nodes(struct calls_read *r)
@@ -105,7 +104,7 @@ void calls_read_close(struct calls_read *r)
 		return;
 	for (size_t s = 0; r->stream && s < r->n_streams; s++) {
 		for (size_t i = 0; r->stream[s].class && i < r->stream[s].n_classes; i++)
-			free(r->stream[s].class[i].stem);
+			bound_free(&r->stream[s].class[i]);
 		free(r->stream[s].class);
 	}
 	for (size_t i = 0; i < r->n_functions; i++)

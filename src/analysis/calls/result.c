@@ -333,7 +333,8 @@ static int find_path(struct study *s, struct cvl_error *err)
 		return 0;
 	from = r->chosen->begin;
 	to = r->chosen->end;
-	if (lacks(&s->kept, (to.ns - from.ns) / 1000)) {
+	/* a span that did nothing but run itself is its own path */
+	if (r->chosen->self < to.ns - from.ns && lacks(&s->kept, (to.ns - from.ns) / 1000)) {
 		rc = study_again(s, &again, from.ns, to.ns, err);
 		kept = &again;
 	}

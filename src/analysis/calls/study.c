@@ -108,7 +108,16 @@ static void see_away(void *ctx, const struct cvl_calls_away *away)
 	calls_kept_away(&s->kept, away);
 	if (s->has_sink)
 		s->sink.away(s->sink.ctx, away);
-	s->no_memory |= calls_find_away(s->find, away) != 0;
+	if (calls_inside(s->calls, away->thread))
+		s->no_memory |= calls_find_away(s->find, away) != 0;
+}
+
+static bool needs_by(void *ctx, const struct cvl_calls_away *away)
+{
+	const struct study *s = ctx;
+
+	return s->has_sink || calls_inside(s->calls, away->thread) ||
+	       calls_kept_takes_away(&s->kept, away);
 }
 
 static void see_message(void *ctx, const struct cvl_calls_message *m)
@@ -116,7 +125,8 @@ static void see_message(void *ctx, const struct cvl_calls_message *m)
 	struct study *s = ctx;
 
 	calls_kept_message(&s->kept, m);
-	s->no_memory |= calls_find_message(s->find, m) != 0;
+	if (calls_inside(s->calls, m->to))
+		s->no_memory |= calls_find_message(s->find, m) != 0;
 }
 
 static void see_gap(void *ctx, const struct cvl_calls_gap *gap)
@@ -225,7 +235,8 @@ static int recall_own(struct study *s, struct cvl_error *err)
 static int open_study(struct study *s, const struct cvl_calls_opts *opts, struct cvl_error *err)
 {
 	const struct cvl_sync *sync = cvl_timeline_sync(s->tl);
-	const struct calls_sink sink = { see_span, see_slice, see_away, see_message, see_gap, s };
+	const struct calls_sink sink = { see_span,    see_slice, see_away, needs_by,
+					 see_message, see_gap,   s };
 	struct calls_read_opts read;
 	int rc = sync ? rules_recall(&s->recalled, sync->settings, err) : 0;
 

@@ -295,7 +295,8 @@ static int renamed(struct calls_read *r, uint32_t node, uint32_t thread, const s
 	return name.len ? name_task(r, thread, &name, is->has ? is->number : 0) : 0;
 }
 
-static int migrated(struct calls_read *r, uint32_t node, uint32_t thread, const struct taken *t)
+static int migrated(struct calls_read *r, uint32_t node, uint32_t thread, const struct taken *t,
+		    struct cvl_calls_time at)
 {
 	const struct taken_value *v = &t->slot[CALLS_SLOT_TARGET];
 	uint32_t core;
@@ -305,7 +306,7 @@ static int migrated(struct calls_read *r, uint32_t node, uint32_t thread, const 
 		return 0;
 	rc = find_core(r, node, v, thread_key(KEY_PROCESSOR, node, value_key(v)), &core);
 	if (!rc)
-		calls_migrated(r->calls, thread, core);
+		calls_migrated(r->calls, thread, core, at);
 	return rc;
 }
 
@@ -384,7 +385,7 @@ int task_event(struct calls_read *r, const struct bound_class *b, uint32_t node,
 		if (t->slot[CALLS_SLOT_BLOCKED].has && t->slot[CALLS_SLOT_BLOCKED].number == 5)
 			calls_blocked(r->calls, thread, at);
 		break;
-	case BOUND_MIGRATE: return migrated(r, node, thread, t);
+	case BOUND_MIGRATE: return migrated(r, node, thread, t, at);
 	default: break;
 	}
 	return 0;

@@ -59,9 +59,9 @@ static bool interrupted(const struct calls *c, const struct thread *t)
 }
 
 /* @t, which is not running, is blocked from @at on. */
-static void wait_from(struct thread *t, struct cvl_calls_time at)
+static void wait_from(const struct calls *c, struct thread *t, struct cvl_calls_time at)
 {
-	put_out(t, CVL_CALLS_REASON_BLOCKED, at);
+	put_out(c, t, CVL_CALLS_REASON_BLOCKED, at);
 	t->since = at.ns > t->since ? at.ns : t->since;
 }
 
@@ -104,7 +104,7 @@ int calls_wake(struct calls *c, uint32_t thread, const struct cvl_calls_waker *w
 	struct thread *t = c->thread[thread];
 
 	if (is_unknown(t)) { /* since when it was blocked, too */
-		wait_from(t, at);
+		wait_from(c, t, at);
 		t->vague = true;
 	}
 	if (t->out && !t->done && !t->woken && t->out_reason != CVL_CALLS_REASON_PREEMPTED) {
@@ -140,7 +140,7 @@ void calls_blocked(struct calls *c, uint32_t thread, struct cvl_calls_time at)
 	struct thread *t = c->thread[thread];
 
 	if (is_unknown(t))
-		wait_from(t, at);
+		wait_from(c, t, at);
 }
 
 void calls_blocks(struct calls *c, uint32_t thread, uint32_t on, struct cvl_calls_time at)
@@ -152,7 +152,7 @@ void calls_blocks(struct calls *c, uint32_t thread, uint32_t on, struct cvl_call
 	if (t->out && !t->done && at.ns >= t->out_from.ns &&
 	    (t->woken || t->out_reason == CVL_CALLS_REASON_PREEMPTED) && !interrupted(c, t)) {
 		away_ends(c, t, at);
-		wait_from(t, at);
+		wait_from(c, t, at);
 	} else {
 		t->blocks = true;
 	}
@@ -182,13 +182,20 @@ bool calls_will_block(const struct calls *c, uint32_t thread)
 	return c->thread[thread]->blocks;
 }
 
+bool calls_inside(const struct calls *c, uint32_t thread)
+{
+	return c->thread[thread]->n > 0;
+}
+
 void calls_dying(struct calls *c, uint32_t thread)
 {
 	c->thread[thread]->dying = true;
 }
 
-void calls_migrated(struct calls *c, uint32_t thread, uint32_t core)
+void calls_migrated(struct calls *c, uint32_t thread, uint32_t core, struct cvl_calls_time at)
 {
-	if (c->thread[thread]->out)
-		c->thread[thread]->out_core = core;
+	struct thread *t = c->thread[thread];
+
+	if (t->out)
+		goes_on(c, t, core, at);
 }

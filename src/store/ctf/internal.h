@@ -110,6 +110,12 @@ struct program {
 	uint32_t n;
 };
 
+struct some_fields {
+	struct program program[CVL_SCOPES]; /* n is 0: nothing is needed of that scope */
+	bool plain;                         /* machine_take() does, but for the packet's context */
+	struct arena arena;
+};
+
 /* ---- the trace ---- */
 
 struct event_class {

@@ -4,6 +4,7 @@
  * fields, and reduced to what finding the end of the event needs.
  */
 #include "store/ctf/internal.h"
+#include "store/ctf/machine.h"
 #include "store/ctf/wire.h"
 
 #include <coeval/store.h>
@@ -711,9 +712,25 @@ static void compile_scope(struct compiler *c, enum cvl_scope scope, const struct
 
 /* ---- reduced programs ---- */
 
-/* The skip that replaces an op whose value is not requested; false if the op must stay. */
-static bool as_advance(const struct op *op, struct op *advance)
+/* Names of fields, by their address. */
+struct names {
+	const char *const *name;
+	size_t n;
+};
+
+static bool is_among(const struct names *names, const char *name)
 {
+	for (size_t i = 0; i < names->n; i++)
+		if (name && names->name[i] == name)
+			return true;
+	return false;
+}
+
+/* The skip that replaces an op whose value is not requested; false if the op must stay. */
+static bool as_advance(const struct op *op, const struct names *wanted, struct op *advance)
+{
+	if (is_among(wanted, op->name))
+		return false;
 	*advance = (struct op){
 		.code = OP_ADVANCE, .slot = NO_SLOT, .from = NO_SLOT, .align_mask = op->align_mask
 	};
@@ -776,15 +793,15 @@ static bool collapse_loop(struct program *out, uint32_t loop)
 	return true;
 }
 
-static int reduce(struct cvl_trace *trace, const struct program *full, struct program *out,
-		  struct cvl_error *err)
+static int reduce(struct arena *arena, const struct program *full, const struct names *wanted,
+		  struct program *out, struct cvl_error *err)
 {
 	uint32_t *index = calloc(full->n + 1, sizeof(*index));
 	bool *leader = calloc(full->n + 1, sizeof(*leader));
 	uint32_t loops[CTF_DEPTH_MAX + 1], n_loops = 0;
 	bool merge = false; /* never across a jump target */
 
-	out->op = arena_alloc(&trace->arena, full->n * sizeof(*out->op));
+	out->op = arena_alloc(arena, full->n * sizeof(*out->op));
 	out->n = 0;
 	if (!index || !leader || !out->op) {
 		free(index);
@@ -809,7 +826,7 @@ static int reduce(struct cvl_trace *trace, const struct program *full, struct pr
 		if (leader[i])
 			merge = false;
 		index[i] = out->n;
-		if (as_advance(op, &advance)) {
+		if (as_advance(op, wanted, &advance)) {
 			if (!advance.align_mask && !advance.bits)
 				continue;
 			if (merge && merge_advance(&out->op[out->n - 1], &advance))
@@ -840,7 +857,7 @@ static int reduce(struct cvl_trace *trace, const struct program *full, struct pr
 		    op->code == OP_JUMP)
 			op->target = index[op->target];
 		if (op->code == OP_CHOOSE && op->count) {
-			struct choice *copy = arena_alloc(&trace->arena, op->count * sizeof(*copy));
+			struct choice *copy = arena_alloc(arena, op->count * sizeof(*copy));
 
 			if (!copy) {
 				out->n = 0;
@@ -856,6 +873,98 @@ static int reduce(struct cvl_trace *trace, const struct program *full, struct pr
 	free(index);
 	free(leader);
 	return out->n ? 0 : cvl_no_memory(err);
+}
+
+/* Whether @p can be run by machine_take(). */
+static bool is_plain(const struct program *p)
+{
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct op *op = &p->op[i];
+
+		if (op->clocked || op->roles ||
+		    (op->code != OP_ADVANCE && op->code != OP_INT && op->code != OP_STRING &&
+		     op->code != OP_TEXT && op->code != OP_STOP) ||
+		    ((op->code == OP_STRING || op->code == OP_TEXT) &&
+		     op->type->encoding != CVL_UTF8))
+			return false;
+	}
+	return true;
+}
+
+/* Number the fields of @wanted in @p, from 1. */
+static void number(struct program *p, const struct names *wanted)
+{
+	for (uint32_t i = 0; i < p->n; i++)
+		for (size_t k = 0; k < wanted->n; k++)
+			if (p->op[i].name == wanted->name[k])
+				p->op[i].target = (uint32_t)k + 1;
+}
+
+/* Leave out what follows the last field of @wanted; it stays where there are jumps. Whether there is one. */
+static bool cut_rest(struct program *p, const struct names *wanted)
+{
+	uint32_t last = 0;
+	bool jumps = false;
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		const unsigned code = p->op[i].code;
+
+		jumps = jumps || code == OP_LOOP || code == OP_LOOP_SEQ || code == OP_CHOOSE;
+		if (is_among(wanted, p->op[i].name))
+			last = i + 1;
+	}
+	if (last && !jumps)
+		p->op[last] = p->op[p->n - 1]; /* OP_STOP */
+	return last;
+}
+
+int layout_some(struct some_fields **out, const struct cvl_trace *trace, size_t class,
+		const char *const *name, size_t n, struct cvl_error *err)
+{
+	const struct event_class *e = trace->event[class];
+	const struct names wanted = { name, n };
+	struct some_fields *f = calloc(1, sizeof(*f));
+	bool needed = false;
+	int rc = f ? 0 : cvl_no_memory(err);
+
+	if (f)
+		f->plain = true;
+
+	/* of a scope nothing is needed, if nothing that follows it is */
+	for (int s = CVL_SCOPES; s-- > CVL_SCOPE_STREAM_CONTEXT && !rc;) {
+		if (!e->pub.type[s])
+			continue;
+		rc = reduce(&f->arena, &e->full[s], &wanted, &f->program[s], err);
+		if (rc)
+			break;
+		if (needed)
+			continue;
+		needed = cut_rest(&f->program[s], &wanted);
+		if (!needed)
+			f->program[s].n = 0;
+	}
+	for (int s = CVL_SCOPE_STREAM_CONTEXT; s < CVL_SCOPES && !rc; s++)
+		f->plain = f->plain && is_plain(&f->program[s]);
+	for (int s = CVL_SCOPE_STREAM_CONTEXT; s < CVL_SCOPES && !rc && f->plain; s++)
+		number(&f->program[s], &wanted);
+	if (!rc && e->stream->packet_context) {
+		rc = reduce(&f->arena, &e->stream->context, &wanted,
+			    &f->program[CVL_SCOPE_PACKET_CONTEXT], err);
+		if (!rc && !cut_rest(&f->program[CVL_SCOPE_PACKET_CONTEXT], &wanted))
+			f->program[CVL_SCOPE_PACKET_CONTEXT].n = 0;
+	}
+	if (rc)
+		layout_some_free(f);
+	*out = rc ? NULL : f;
+	return rc;
+}
+
+void layout_some_free(struct some_fields *f)
+{
+	if (!f)
+		return;
+	arena_free(&f->arena);
+	free(f);
 }
 
 /* ---- the whole trace ---- */
@@ -1128,7 +1237,7 @@ static int finish_event(struct cvl_trace *trace, struct event_class *e, struct c
 {
 	e->simple = true;
 	for (int s = CVL_SCOPE_STREAM_CONTEXT; s < CVL_SCOPES; s++) {
-		int rc = reduce(trace, &e->full[s], &e->skip[s], err);
+		int rc = reduce(&trace->arena, &e->full[s], &(struct names){ 0 }, &e->skip[s], err);
 
 		if (rc)
 			return rc;

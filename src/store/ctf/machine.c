@@ -358,3 +358,63 @@ int machine_run(struct machine *m, const struct program *program, const struct c
 {
 	return visitor ? run(m, program, visitor) : run(m, program, NULL);
 }
+
+int machine_take(struct machine *m, const struct program *program, struct cvl_value *value,
+		 uint64_t *taken)
+{
+	const uint64_t end = m->end;
+	uint64_t pos = m->pos;
+
+	for (const struct op *op = program->op;; op++) {
+		struct cvl_value *out = &value[op->target - 1]; /* of those wanted */
+		const char *s;
+		uint64_t v;
+		size_t n;
+
+		pos = (pos + op->align_mask) & ~(uint64_t)op->align_mask;
+		m->pos = pos;
+		if (pos > end)
+			return CVL_E_TRUNCATED;
+		switch ((enum op_code)op->code) {
+		case OP_INT:
+			if (!machine_int(m, op, pos, end, &v))
+				return CVL_E_TRUNCATED;
+			if (op->slot != NO_SLOT)
+				m->slot[op->slot] = v;
+			pos += op->bits;
+			if (!op->target)
+				continue;
+			out->u = v;
+			break;
+		case OP_STRING:
+			s = (const char *)m->bytes + pos / 8;
+			n = strnlen(s, (size_t)((end - pos) / 8));
+			if (n == (end - pos) / 8)
+				return CVL_E_TRUNCATED;
+			pos += ((uint64_t)n + 1) * 8;
+			if (!op->target)
+				continue;
+			out->s.text = s;
+			out->s.len = n;
+			break;
+		case OP_TEXT:
+			if (op->count > (end - pos) / 8)
+				return CVL_E_TRUNCATED;
+			s = (const char *)m->bytes + pos / 8;
+			pos += op->count * 8;
+			if (!op->target)
+				continue;
+			out->s.text = s;
+			out->s.len = strnlen(s, (size_t)op->count);
+			break;
+		case OP_ADVANCE:
+			if (op->bits > end - pos)
+				return CVL_E_TRUNCATED;
+			pos += op->bits;
+			continue;
+		default: return 0;
+		}
+		out->type = op->type;
+		*taken |= (uint64_t)1 << (op->target - 1);
+	}
+}

@@ -77,6 +77,13 @@ static inline double machine_float(uint64_t v, unsigned bits)
 int machine_run(struct machine *m, const struct program *program,
 		const struct cvl_visitor *visitor);
 
+/**
+ * The same of a program of some fields that is plain: their values, by the number that each has, from 1 (0: it
+ * is not wanted); @taken: one bit for each. An array of characters ends at a zero.
+ */
+int machine_take(struct machine *m, const struct program *program, struct cvl_value *value,
+		 uint64_t *taken);
+
 /* ---- of streams: the fields of record @i of @batch, for which cvl_stream_class() has a class ---- */
 
 /** How many slots that takes. */
@@ -90,5 +97,30 @@ int stream_fields(const struct cvl_stream *s, const struct cvl_batch *batch, siz
 /** Fields cannot be decoded at m->pos: fills @err and returns @rc. */
 int stream_fields_fail(const struct cvl_stream *s, const struct cvl_batch *batch,
 		       const struct machine *m, int rc, struct cvl_error *err);
+
+/* ---- some fields of an event class alone ---- */
+
+struct some_fields;
+
+/**
+ * Those of event class @class of @trace called @name, given by the addresses that its types have them at.
+ * CVL_E_NOMEM.
+ */
+int layout_some(struct some_fields **out, const struct cvl_trace *trace, size_t class,
+		const char *const *name, size_t n, struct cvl_error *err);
+void layout_some_free(struct some_fields *f);
+
+/** Whether stream_take() can read them. */
+bool some_plain(const struct some_fields *f);
+/** Their values but for those in the packet's context, in the order of their names; bits of those @taken. */
+int stream_take(const struct cvl_stream *s, const struct cvl_batch *batch, size_t i,
+		const struct some_fields *f, struct cvl_value *value, uint64_t *taken);
+/**
+ * As cvl_stream_visit(), but of the fields @f, and maybe of others; structs do not begin or end.
+ * @context: also of those in the packet's context.
+ */
+int stream_visit_some(struct cvl_stream *s, const struct cvl_batch *batch, size_t i,
+		      const struct some_fields *f, bool context, const struct cvl_visitor *visitor,
+		      struct cvl_error *err);
 
 #endif

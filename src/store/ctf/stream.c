@@ -1544,6 +1544,18 @@ int stream_fields_fail(const struct cvl_stream *s, const struct cvl_batch *batch
 			s->name, at);
 }
 
+/* The fields of the packet's context. */
+static int visit_context(const struct cvl_stream *s, const struct cvl_batch *batch,
+			 struct machine *m, const struct program *p,
+			 const struct cvl_visitor *visitor)
+{
+	m->bytes = s->file + batch->packet->offset;
+	m->end = batch->packet->end;
+	m->pos = batch->packet->context_pos;
+	memcpy(m->slot, batch->packet->slot, s->trace->n_slots * sizeof(*m->slot));
+	return machine_run(m, p, visitor);
+}
+
 int cvl_stream_visit(struct cvl_stream *s, const struct cvl_batch *batch, size_t i,
 		     const struct cvl_visitor *visitor, struct cvl_error *err)
 {
@@ -1556,13 +1568,8 @@ int cvl_stream_visit(struct cvl_stream *s, const struct cvl_batch *batch, size_t
 		return 0;
 	e = s->trace->event[batch->cls[i]];
 	if (e->stream->packet_context &&
-	    (!visitor->scope || visitor->scope(visitor->ctx, CVL_SCOPE_PACKET_CONTEXT))) {
-		m.bytes = s->file + batch->packet->offset;
-		m.end = batch->packet->end;
-		m.pos = batch->packet->context_pos;
-		memcpy(slot, batch->packet->slot, s->trace->n_slots * sizeof(*slot));
-		rc = machine_run(&m, &e->stream->context, visitor);
-	}
+	    (!visitor->scope || visitor->scope(visitor->ctx, CVL_SCOPE_PACKET_CONTEXT)))
+		rc = visit_context(s, batch, &m, &e->stream->context, visitor);
 	rc = rc ? rc : stream_fields(s, batch, i, &m);
 	for (int sc = CVL_SCOPE_STREAM_CONTEXT; sc < CVL_SCOPES && !rc; sc++) {
 		if (!e->pub.type[sc])
@@ -1572,5 +1579,41 @@ int cvl_stream_visit(struct cvl_stream *s, const struct cvl_batch *batch, size_t
 		else
 			rc = run_scope(&m, &e->full[sc], (enum cvl_scope)sc, visitor);
 	}
+	return rc ? stream_fields_fail(s, batch, &m, rc, err) : 0;
+}
+
+bool some_plain(const struct some_fields *f)
+{
+	return f->plain;
+}
+
+int stream_take(const struct cvl_stream *s, const struct cvl_batch *batch, size_t i,
+		const struct some_fields *f, struct cvl_value *value, uint64_t *taken)
+{
+	uint64_t slot[s->trace->n_slots + 1], role[ROLES];
+	struct machine m = { .slot = slot, .role = role };
+	int rc = stream_fields(s, batch, i, &m);
+
+	*taken = 0;
+	for (int sc = CVL_SCOPE_STREAM_CONTEXT; sc < CVL_SCOPES && !rc; sc++)
+		if (f->program[sc].n)
+			rc = machine_take(&m, &f->program[sc], value, taken);
+	return rc;
+}
+
+int stream_visit_some(struct cvl_stream *s, const struct cvl_batch *batch, size_t i,
+		      const struct some_fields *f, bool context, const struct cvl_visitor *visitor,
+		      struct cvl_error *err)
+{
+	uint64_t slot[s->trace->n_slots + 1], role[ROLES];
+	struct machine m = { .slot = slot, .role = role };
+	int rc = 0;
+
+	if (context && f->program[CVL_SCOPE_PACKET_CONTEXT].n)
+		rc = visit_context(s, batch, &m, &f->program[CVL_SCOPE_PACKET_CONTEXT], visitor);
+	rc = rc ? rc : stream_fields(s, batch, i, &m);
+	for (int sc = CVL_SCOPE_STREAM_CONTEXT; sc < CVL_SCOPES && !rc; sc++)
+		if (f->program[sc].n)
+			rc = machine_run(&m, &f->program[sc], visitor);
 	return rc ? stream_fields_fail(s, batch, &m, rc, err) : 0;
 }
