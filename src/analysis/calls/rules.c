@@ -178,6 +178,7 @@ static const struct config_key rule_keys[] = {
 	FIELDS("prefix", CALLS_SLOT_TARGET),
 	FIELDS("process", CALLS_SLOT_PROCESS),
 	GLOB("label", rule.label),
+	GLOB("unseen", rule.unseen),
 	{ "named", CONFIG_BOOL, .offset = offsetof(struct raw, rule.named) },
 	{ "chain", CONFIG_BOOL, .offset = offsetof(struct raw, rule.chain) },
 	{ "otherwise", CONFIG_BOOL, .offset = offsetof(struct raw, rule.otherwise) },

@@ -85,8 +85,10 @@ struct calls_rule {
 	/* WAKING, WAKE: what must be traced so that else the running task is surely the waker */
 	enum cvl_calls_context needs[CVL_CALLS_CONTEXTS];
 	size_t n_needs;
-	bool named;        /* SPAN: its name is that of the object at this address */
-	bool chain;        /* SPAN: it continues what a message began that its thread received */
+	const char *
+		unseen; /* WAKING, WAKE: glob of tasks that softirqs wake when no event tells of one */
+	bool named;     /* SPAN: its name is that of the object at this address */
+	bool chain;     /* SPAN: it continues what a message began that its thread received */
 	bool otherwise;    /* OBJECT: called this if nothing else is known */
 	const char *label; /* OBJECT, BLOCK: what stands before its name */
 };

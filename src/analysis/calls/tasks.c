@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Records of tasks: switches, interrupts, who woke whom, births and deaths. */
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -199,6 +200,18 @@ static struct cvl_calls_waker inside(const struct calls_read *r, struct cvl_call
 	return w;
 }
 
+/* Whether the task is one that softirqs wake between their events. */
+static bool is_unseen(const struct bound_class *b, const struct taken *t)
+{
+	const struct taken_value *name = &t->slot[CALLS_SLOT_NAME];
+	char text[32];
+
+	if (!b->rule->unseen || !name->has || !name->is_text)
+		return false;
+	snprintf(text, sizeof(text), "%.*s", (int)(name->len < 31 ? name->len : 31), name->text);
+	return !fnmatch(b->rule->unseen, text, 0);
+}
+
 static struct cvl_calls_waker waker_of(struct calls_read *r, const struct bound_class *b,
 				       uint32_t core, const struct taken *t)
 {
@@ -223,6 +236,11 @@ static struct cvl_calls_waker waker_of(struct calls_read *r, const struct bound_
 	if (!agrees && (hard || soft))
 		w.context = hard ? CVL_CALLS_CONTEXT_INTERRUPT : CVL_CALLS_CONTEXT_SOFTIRQ;
 	w.sure = w.sure && w.by != CVL_CALLS_NONE && (b->sure || flags->has);
+	if (w.context == CVL_CALLS_CONTEXT_TASK && is_unseen(b, t)) {
+		w.by = CVL_CALLS_NONE;
+		w.context = CVL_CALLS_CONTEXT_SOFTIRQ;
+		w.sure = false;
+	}
 	/* "ready" of a task on this very core may be at another core's request */
 	if (b->kind == BOUND_WAKE && target->has &&
 	    target->number == calls_core(r->calls, core)->number)
