@@ -4,7 +4,8 @@
  * within a bound.
  *
  * A run of a task lasts from its begin to its end on the timeline: writes to two stimulus ports, a
- * line that is high or low while it runs, or a span. Records on the stream of the marks are before
+ * line that is high or low while it runs, a span, or, of a task of a real-time kernel, from one
+ * switch to the next (events of firmware/rtos); interrupts are tasks, then, within others. Records on the stream of the marks are before
  * or after a mark by their order; on others by their time, and what is too close to decide counts
  * as half, with a bound that includes it. Counts are of the whole run, including tasks that ran
  * within it.
@@ -130,9 +131,11 @@ struct cvl_task_sum {
 };
 
 struct cvl_task {
-	uint64_t number; /* as written; 0 for a line or span */
-	char *name;      /* of the line or span; NULL if numbered */
-	uint32_t clock;  /* that marks it */
+	uint64_t number; /* as written; 0 for a line, span or interrupt */
+	char *name; /* of the line or span; NULL if numbered. Of a kernel's task: its name, if known */
+	bool switched;  /* it is a kernel's task, and may run on under this number */
+	bool begun;     /* a run was seen to begin */
+	uint32_t clock; /* that marks it */
 	uint64_t runs;
 	uint64_t unfinished;       /* began; no end was seen */
 	uint64_t unbegun;          /* ended; no begin was seen */

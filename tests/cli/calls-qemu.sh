@@ -18,9 +18,13 @@ fi
 gcc -O1 -Wall -Wextra -Werror -static -D_GNU_SOURCE -o init "$SRC/tests/calls/linux_init.c" -pthread ||
 	skip "no static C library; apt-get install libc6-dev"
 python3 "$SRC/tests/calls/initrd.py" init >initrd.gz
-timeout 240 qemu-system-x86_64 -nodefaults -display none -no-reboot -accel tcg -smp 2 -m 512 \
-	-kernel "$kept/vmlinuz" -initrd initrd.gz -append "console=ttyS0 panic=-1 quiet no_hash_pointers seed=$COEVAL_SEED rounds=40" \
-	-serial file:console -serial file:serial >emulator 2>&1
+# once in a while an emulated Linux stands still while it starts
+for try in 1 2 3; do
+	timeout 80 qemu-system-x86_64 -nodefaults -display none -no-reboot -accel tcg -smp 2 -m 512 \
+		-kernel "$kept/vmlinuz" -initrd initrd.gz -append "console=ttyS0 panic=-1 no_hash_pointers seed=$COEVAL_SEED rounds=40" \
+		-serial file:console -serial file:serial >emulator 2>&1
+	[ "$(tail -n 1 serial)" = end ] && break
+done
 [ "$(tail -n 1 serial)" = end ] || skip "the emulated Linux did not come to its end: $(tail -n 1 console) $(tail -n 1 emulator)"
 
 for kind in lttng perf flags; do

@@ -21,6 +21,12 @@ enum task_role {
 	ROLE_DATA_PC,
 	ROLE_PC,
 	ROLE_SLEEP,
+	/* of a real-time kernel: see firmware/rtos/points.h */
+	ROLE_SWITCH,
+	ROLE_CREATE,
+	ROLE_NAME,
+	ROLE_ISR_ENTER,
+	ROLE_ISR_EXIT,
 	ROLE_UNKNOWN = 255, /* not yet determined */
 };
 #define ROLE_MATCHES 4 /* from ROLE_ADDRESS on */
@@ -32,7 +38,8 @@ struct task_active {
 };
 
 struct task_stream {
-	uint8_t *role; /* per event class */
+	uint8_t *role;    /* per event class */
+	uint32_t running; /* task of a real-time kernel; CVL_TASK_NONE: not known */
 	uint64_t place;
 	int channel;          /* of power */
 	bool lines;           /* channel and lines were looked up */
@@ -107,8 +114,9 @@ void task_look_up(struct task_study *s, const struct cvl_slice *sl);
 
 struct task_fields {
 	uint64_t port, value, comparator;
-	uint64_t counter[6]; /* in the order of enum cvl_task_what */
-	char symbol[200];
+	uint64_t task, prev, next, irq; /* of a real-time kernel; UINT64_MAX: not given */
+	uint64_t counter[6];            /* in the order of enum cvl_task_what */
+	char symbol[200];               /* or a task's name */
 };
 
 bool task_fields(struct task_study *s, const struct cvl_slice *sl, size_t i,

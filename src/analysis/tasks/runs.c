@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* First step: find runs of tasks, and log what may belong to them. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,25 +13,13 @@
 /* Open runs of one task that are searched for an end. */
 #define NEST_MAX 1000
 
-/*
- * The task of that number or name on that clock, created if new. CVL_TASK_NONE: error in @rc.
- */
-static uint32_t task_of(struct task_study *s, uint32_t clock, uint64_t number, const char *name,
-			int *rc)
+/* CVL_TASK_NONE: error in @rc. */
+static uint32_t new_task(struct task_study *s, uint32_t clock, uint64_t number, const char *name,
+			 int *rc)
 {
 	struct cvl_tasks_result *t = &s->r;
 	struct cvl_task *new;
 
-	for (size_t k = 0; k < t->n; k++) {
-		size_t i = (s->last_task + k) % t->n;
-		const struct cvl_task *task = &t->task[i];
-
-		if (task->clock == clock && task->number == number && !task->name == !name &&
-		    (!name || !strcmp(task->name, name))) {
-			s->last_task = i;
-			return (uint32_t)i;
-		}
-	}
 	if (t->n == TASKS_MAX) {
 		*rc = cvl_fail(s->err, CVL_E_LIMIT, CVL_NO_OFFSET,
 			       "more than %d different tasks: do these ports or spans mark tasks?",
@@ -48,6 +37,40 @@ static uint32_t task_of(struct task_study *s, uint32_t clock, uint64_t number, c
 		return CVL_TASK_NONE;
 	}
 	return (uint32_t)t->n++;
+}
+
+/* The task of that number or name on that clock, created if new. CVL_TASK_NONE: error in @rc. */
+static uint32_t task_of(struct task_study *s, uint32_t clock, uint64_t number, const char *name,
+			int *rc)
+{
+	struct cvl_tasks_result *t = &s->r;
+
+	for (size_t k = 0; k < t->n; k++) {
+		size_t i = (s->last_task + k) % t->n;
+		const struct cvl_task *task = &t->task[i];
+
+		if (task->clock == clock && !task->switched && task->number == number &&
+		    !task->name == !name && (!name || !strcmp(task->name, name))) {
+			s->last_task = i;
+			return (uint32_t)i;
+		}
+	}
+	return new_task(s, clock, number, name, rc);
+}
+
+/* The same of a task of a real-time kernel. */
+static uint32_t kernel_task(struct task_study *s, uint32_t clock, uint64_t number, int *rc)
+{
+	struct cvl_tasks_result *t = &s->r;
+	uint32_t task;
+
+	for (size_t i = t->n; i-- > 0;)
+		if (t->task[i].switched && t->task[i].clock == clock && t->task[i].number == number)
+			return (uint32_t)i;
+	task = new_task(s, clock, number, NULL, rc);
+	if (task != CVL_TASK_NONE)
+		t->task[task].switched = true;
+	return task;
 }
 
 /* Remember the largest half-width of records to be compared with ends of runs. */
@@ -102,6 +125,7 @@ static int begin(struct task_study *s, const struct cvl_slice *sl, size_t i, uin
 		.begin = border(s, sl, i),
 	};
 	t->task[task].open = (uint32_t)t->n_runs++;
+	t->task[task].begun = true;
 	return 0;
 }
 
@@ -139,6 +163,70 @@ static int mark(struct task_study *s, const struct cvl_slice *sl, size_t i, bool
 		return begin(s, sl, i, task, id, packets);
 	end(s, sl, i, task, id);
 	return 0;
+}
+
+/* ---- of a real-time kernel ---- */
+
+/* @task ran until here; if it is another one that did, records are missing, and its run has no end. */
+static void switch_out(struct task_study *s, const struct cvl_slice *sl, size_t i, uint32_t task,
+		       uint64_t prev)
+{
+	struct cvl_task *t = &s->r.task[task];
+
+	if (prev == UINT64_MAX || prev == t->number)
+		end(s, sl, i, task, 0);
+	else if (t->open != CVL_TASK_NONE)
+		t->open = s->r.run[t->open].outer;
+}
+
+static int switch_to(struct task_study *s, const struct cvl_slice *sl, size_t i,
+		     const struct task_fields *f)
+{
+	struct task_stream *stream = &s->stream[sl->stream];
+	int rc = 0;
+	uint32_t next;
+
+	if (f->next == UINT64_MAX)
+		return 0;
+	next = kernel_task(s, s->root[sl->clock], f->next, &rc);
+	if (next == CVL_TASK_NONE || next == stream->running)
+		return rc;
+	if (stream->running != CVL_TASK_NONE)
+		switch_out(s, sl, i, stream->running, f->prev);
+	stream->running = next;
+	return begin(s, sl, i, next, 0, stream->on_line);
+}
+
+/* A number may be used again, for another task. */
+static int name_task(struct task_study *s, const struct cvl_slice *sl, bool new,
+		     const struct task_fields *f)
+{
+	struct cvl_task *t;
+	int rc = 0;
+	uint32_t task;
+
+	if (f->task == UINT64_MAX)
+		return 0;
+	task = kernel_task(s, s->root[sl->clock], f->task, &rc);
+	if (task != CVL_TASK_NONE && new && s->r.task[task].begun) {
+		s->r.task[task].switched = false;
+		task = kernel_task(s, s->root[sl->clock], f->task, &rc);
+	}
+	if (task == CVL_TASK_NONE || !f->symbol[0])
+		return rc;
+	t = &s->r.task[task];
+	free(t->name);
+	t->name = strdup(f->symbol);
+	return t->name ? 0 : cvl_no_memory(s->err);
+}
+
+static int interrupt(struct task_study *s, const struct cvl_slice *sl, size_t i, bool begins,
+		     uint64_t irq)
+{
+	char name[40];
+
+	snprintf(name, sizeof(name), "interrupt %" PRIu64, irq);
+	return mark(s, sl, i, begins, 0, name, s->stream[sl->stream].on_line);
 }
 
 /* The part of @what counted by packets; the rest by edges. */
@@ -222,8 +310,16 @@ static int event(struct task_study *s, const struct cvl_slice *sl, size_t i)
 		return o->functions ? pc_sample(s, sl, i, "(sleep)") : 0;
 	if ((role == ROLE_PC && !o->functions) || !task_fields(s, sl, i, &f))
 		return 0;
-	if (role == ROLE_PC)
-		return pc_sample(s, sl, i, f.symbol);
+	switch (role) {
+	case ROLE_PC: return pc_sample(s, sl, i, f.symbol);
+	case ROLE_SWITCH: return switch_to(s, sl, i, &f);
+	case ROLE_CREATE:
+	case ROLE_NAME: return name_task(s, sl, role == ROLE_CREATE, &f);
+	case ROLE_ISR_ENTER:
+	case ROLE_ISR_EXIT:
+		return f.irq == UINT64_MAX ? 0 : interrupt(s, sl, i, role == ROLE_ISR_ENTER, f.irq);
+	default: break;
+	}
 	if (role == ROLE_SOFTWARE)
 		return f.port == o->port_begin || f.port == o->port_end ?
 			       mark(s, sl, i, f.port == o->port_begin, f.value, NULL, true) :

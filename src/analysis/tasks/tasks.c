@@ -64,7 +64,9 @@ static enum task_role role_of(const char *name)
 		{ "data_address", ROLE_ADDRESS }, { "data_read", ROLE_VALUE },
 		{ "data_write", ROLE_VALUE },     { "data_match", ROLE_MATCH },
 		{ "data_pc", ROLE_DATA_PC },      { "pc", ROLE_PC },
-		{ "sleep", ROLE_SLEEP },
+		{ "sleep", ROLE_SLEEP },          { "task_switch", ROLE_SWITCH },
+		{ "task_create", ROLE_CREATE },   { "task_name", ROLE_NAME },
+		{ "isr_enter", ROLE_ISR_ENTER },  { "isr_exit", ROLE_ISR_EXIT },
 	};
 
 	for (size_t i = 0; i < sizeof(roles) / sizeof(*roles); i++)
@@ -129,7 +131,16 @@ static void take_field(void *ctx, const char *name, const struct cvl_value *v)
 		f->comparator = v->u;
 	else if (number && (what = cvl_task_what_find(name)) <= CVL_TASK_FOLD)
 		f->counter[what] = v->u;
-	else if (v->type->kind == CVL_TYPE_STRING && !strcmp(name, "symbol")) {
+	else if (number && !strcmp(name, "task"))
+		f->task = v->u;
+	else if (number && !strcmp(name, "prev"))
+		f->prev = v->u;
+	else if (number && !strcmp(name, "next"))
+		f->next = v->u;
+	else if (number && !strcmp(name, "irq"))
+		f->irq = v->u;
+	else if (v->type->kind == CVL_TYPE_STRING &&
+		 (!strcmp(name, "symbol") || !strcmp(name, "name"))) {
 		size_t n = v->s.len < sizeof(f->symbol) ? v->s.len : sizeof(f->symbol) - 1;
 
 		memcpy(f->symbol, v->s.text, n);
@@ -154,6 +165,7 @@ bool task_fields(struct task_study *s, const struct cvl_slice *sl, size_t i,
 
 	memset(out, 0, sizeof(*out));
 	out->port = out->comparator = UINT64_MAX;
+	out->task = out->prev = out->next = out->irq = UINT64_MAX;
 	return !cvl_stream_visit(cvl_timeline_stream(s->tl, sl->stream), sl->batch, i, &visitor,
 				 NULL);
 }
@@ -262,7 +274,7 @@ static int check_names(const struct task_study *s)
 		return 0;
 	return cvl_fail(
 		s->err, CVL_E_NO, CVL_NO_OFFSET,
-		"%s: no task is marked: neither by writes to stimulus ports %llu and %llu, nor spans, nor a line that was named",
+		"%s: no task is marked: neither by writes to stimulus ports %llu and %llu, nor spans, nor switches of a real-time kernel, nor a line that was named",
 		path, (unsigned long long)s->r.opts.port_begin,
 		(unsigned long long)s->r.opts.port_end);
 }
@@ -421,6 +433,8 @@ int cvl_tasks_open(struct cvl_analysis **a, struct cvl_timeline *tl,
 	s->stream = calloc(s->n_streams + 1, sizeof(*s->stream));
 	s->root = clocks_roots(cvl_timeline_session(tl));
 	rc = s->stream && s->root ? bind(s) : cvl_no_memory(s->err);
+	for (size_t i = 0; s->stream && i < s->n_streams; i++)
+		s->stream[i].running = CVL_TASK_NONE;
 	for (size_t i = 0; s->stream && i < s->n_streams; i++)
 		for (unsigned k = 0; k < 3; k++)
 			s->stream[i].line_time[k] = INT64_MIN;
