@@ -18,6 +18,9 @@ the trace shows of it:
     lossy  as new, with packets that are lost
     ust    as new, in FOLDER/kernel; and FOLDER/ust is what the programs trace themselves: a job around each read
 
+    guests the same, with every other program in a container, where it and its children have other numbers, that
+           others have outside; the kernel's trace tells of them, but for the children
+
 and likewise of Zephyr, whose threads are ready once they are woken:
 
     zephyr      one core; 32 bits of time, which go round, one stream without packets
@@ -72,6 +75,10 @@ fields = {
     "ltimer": [("vector", I)], "ltimer_end": [("vector", I)], "ipi": [("vector", I)], "ipi_end": [("vector", I)],
     "enter": [("fd", I)], "leave": [("ret", I)],
 }
+if kind == "guests":
+    names |= {"dump": "lttng_statedump_process_state", "pid_ns": "lttng_statedump_process_pid_ns"}
+    fields |= {"dump": [("tid", I), ("pid", I), ("name", S), ("status", I)], "pid_ns": [("tid", I), ("vtid", I), ("vpid", I), ("ns_level", I)]}
+    fields["fork"].append(("child_pid", I))
 interrupts = {"irq", "irq_end", "softirq", "softirq_end", "hrtimer", "hrtimer_end", "ltimer", "ltimer_end", "ipi", "ipi_end"}
 hidden = {"waking", "ltimer", "ltimer_end", "ipi", "ipi_end"} if kind == "old" else interrupts if kind == "flags" else \
     interrupts if kind == "blind" else set()
@@ -177,7 +184,7 @@ event {{ id = 1; name = "app:job_end"; stream_id = 0; }};
 
 def emit(core, t, name, *values):
     if name in ("enter", "leave"):
-        ust.append((t + (5 if name == "leave" else -5), name == "leave", core.current.tid, core.current.comm))
+        ust.append((t + (5 if name == "leave" else -5), name == "leave", core.current.vtid, core.current.comm))
     if ZEPHYR:
         return z_event(core, t, name, values)
     if name in hidden:
@@ -191,12 +198,12 @@ def emit(core, t, name, *values):
     records[core.number].append((t, struct.pack("<HQ", shown.index(name), t) + body))
 
 
-CLOCK = 'uuid = "11111111-2222-3333-4444-555555555555"; offset = 1700000000000000000;' if kind == "ust" else ""
+CLOCK = 'uuid = "11111111-2222-3333-4444-555555555555"; offset = 1700000000000000000;' if kind in ("ust", "guests") else ""
 
 
 def write():
     global folder
-    if kind == "ust":
+    if kind in ("ust", "guests"):
         write_ust()
         folder += "/kernel"
     os.makedirs(folder)
@@ -260,7 +267,7 @@ class Core:
 
 class Task:
     def __init__(self, tid, comm, prio, program):
-        self.tid, self.comm, self.prio, self.program = tid, comm, prio, program
+        self.tid, self.vtid, self.comm, self.prio, self.program = tid, tid, comm, prio, program
         self.state = "new"  # running, ready, blocked, dead
         self.core, self.since, self.left, self.waiting, self.children, self.waker = None, None, 0, None, [], None
         self.ready_at = 0
@@ -519,7 +526,9 @@ def step(core, task):
         child = Task(new_tid(), task.comm, task.prio, program(op[1] + 1))
         tasks[child.tid] = child
         task.children.append(child)
-        emit(core, t, "fork", task.comm, task.tid, child.comm, child.tid)
+        if task.vtid != task.tid:
+            child.vtid = 5000 + child.tid
+        emit(core, t, "fork", task.comm, task.tid, child.comm, child.tid, *([child.tid] if kind == "guests" else []))
         child.state, child.since = "blocked", t
         wake(core, child, core.last, "fork")
     elif what == "exec":
@@ -590,6 +599,13 @@ for i in range(9):
     tasks[first.tid] = first
     first.state = "ready"
     at(1000 + 137 * i, ready, first, cores[i % CORES], 1000)
+if kind == "guests":
+    first = list(tasks.values())
+    for i, task in enumerate(first):
+        if i % 2:
+            task.vtid = first[i - 1].tid
+        emit(cores[0], 10 * i + 1, "dump", task.tid, task.tid, task.comm, 5)
+        emit(cores[0], 10 * i + 2, "pid_ns", task.tid, task.vtid, task.vtid, i % 2)
 for c in cores:
     at(rnd.randrange(1000, 50_000), noise, c)
 while queue:

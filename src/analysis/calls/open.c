@@ -33,6 +33,8 @@ static int bind_stream(struct calls_read *r, size_t s, bool *any)
 			continue;
 		rc = bound_class(b, r->opts.rules, trace, class);
 		*any = *any || b->kind != BOUND_NOT;
+		if (b->kind == BOUND_ALIAS)
+			r->node[r->node_of[cvl_timeline_stream_clock(r->tl, s)]].has_aliases = true;
 		if (!b->kind && matcher_wants(r->matcher, s, (uint32_t)i))
 			bound_message(b, class);
 	}
@@ -120,6 +122,7 @@ void calls_read_close(struct calls_read *r)
 		free(r->object[i].otherwise);
 	}
 	free(r->object);
+	free(r->alias);
 	free(r->core);
 	free(r->stream);
 	free(r->function);
@@ -134,6 +137,8 @@ void calls_read_close(struct calls_read *r)
 	free(r->cores.slot);
 	free(r->names.slot);
 	free(r->objects.slot);
+	free(r->groups.slot);
+	free(r->aliases.slot);
 	matcher_free(r->matcher);
 	calls_free(r->calls);
 	free(r);

@@ -29,6 +29,13 @@ struct object {
 	uint32_t version;
 };
 
+/** A task of the kernel that has another number within a namespace. */
+struct alias {
+	uint64_t number; /* the kernel's */
+	bool many;       /* and so have others */
+	bool over;       /* it ended */
+};
+
 struct core_name {
 	char *text;  /* its number or name */
 	char *label; /* full; NULL until needed */
@@ -48,7 +55,9 @@ struct stream {
 struct node {
 	const char *name;
 	uint32_t cores;
-	bool moves; /* its records identify their threads */
+	bool moves;       /* its records identify their threads */
+	bool has_aliases; /* its trace would tell of namespaces, */
+	bool guests;      /* and there are some */
 	bool begun;
 	struct cvl_calls_time first, last;
 };
@@ -75,8 +84,12 @@ struct calls_read {
 	struct object *object;
 	size_t n_objects, room_objects;
 	uint32_t version; /* of what is known of objects */
+	struct alias *alias;
+	size_t n_aliases, room_aliases;
 	struct calls_pairs functions, tasks, cores, objects;
-	struct calls_pairs names; /* of numbered tasks, by node */
+	struct calls_pairs groups;  /* the process of a task */
+	struct calls_pairs aliases; /* by number within a process, and by the kernel's */
+	struct calls_pairs names;   /* of numbered tasks, by node */
 	struct cvl_calls_counts counts;
 	bool begun;
 	struct cvl_calls_time first, last;
@@ -104,7 +117,18 @@ uint64_t text_key(const char *text, size_t len);
 /* Assigning records to threads. */
 
 /* Kinds of keys, for anything numbered or named. */
-enum { KEY_CORE = 1, KEY_TASK, KEY_IDLE, KEY_INTERRUPT, KEY_PROCESSOR, KEY_NAME, KEY_OBJECT };
+enum {
+	KEY_CORE = 1,
+	KEY_TASK,
+	KEY_IDLE,
+	KEY_INTERRUPT,
+	KEY_PROCESSOR,
+	KEY_NAME,
+	KEY_OBJECT,
+	KEY_GROUP,
+	KEY_ALIAS,
+	KEY_GUEST
+};
 
 uint64_t thread_key(unsigned what, uint32_t where, uint64_t who);
 uint64_t value_key(const struct taken_value *v);
@@ -123,6 +147,18 @@ int name_task(struct calls_read *r, uint32_t thread, const struct taken_value *v
 /** The core of @node with number or name @v. */
 int find_core(struct calls_read *r, uint32_t node, const struct taken_value *v, uint64_t key,
 	      uint32_t *core);
+/* Numbers within namespaces: guests.c. */
+
+/** A record of a task, made or dumped, may tell its process. */
+int guest_process(struct calls_read *r, uint32_t node, const struct taken *t);
+/** A record that tells what a task is called in a namespace. */
+int guest_alias(struct calls_read *r, uint32_t node, const struct taken *t);
+/** The task @number has ended. */
+void guest_forget(struct calls_read *r, uint32_t node, uint64_t number);
+/** The kernel's number of the thread of a record; false: it is not surely known which one that is. */
+bool guest_number(const struct calls_read *r, uint32_t node, const struct taken *t,
+		  struct taken_value *number);
+
 /** The core of a record: by a field, else by its stream. */
 int core_of(struct calls_read *r, const struct cvl_slice *sl, const struct taken *t,
 	    uint32_t *core);

@@ -29,7 +29,7 @@ static const struct {
 
 #define HINT                                                                                                  \
 	"a rule is one of: begin+end, switch+next, interrupt+return, idle, object+key, block, anew, or with " \
-	"`task` one of waking, wake, birth, death, rename, dump, migrate, stop"
+	"`task` one of waking, wake, birth, death, rename, dump, migrate, alias, stop"
 
 const char *calls_rules_name(size_t i)
 {
@@ -152,6 +152,7 @@ static const struct config_key rule_keys[] = {
 	GLOB("dump", event[CALLS_RULE_STATE]),
 	GLOB("migrate", event[CALLS_RULE_MIGRATE]),
 	GLOB("block", event[CALLS_RULE_BLOCK]),
+	GLOB("alias", event[CALLS_RULE_ALIAS]),
 	GLOB("stop", event[CALLS_RULE_STOP]),
 	GLOB("object", event[CALLS_RULE_OBJECT]),
 	GLOB("anew", event[CALLS_RULE_ANEW]),
@@ -169,10 +170,12 @@ static const struct config_key rule_keys[] = {
 	FIELDS("prev", CALLS_SLOT_PREV),
 	FIELDS("parent", CALLS_SLOT_PREV),
 	FIELDS("was", CALLS_SLOT_PREV),
+	FIELDS("as", CALLS_SLOT_PREV),
 	FIELDS("target", CALLS_SLOT_TARGET),
 	FIELDS("flags", CALLS_SLOT_FLAGS),
 	FIELDS("inside", CALLS_SLOT_INSIDE),
 	FIELDS("key", CALLS_SLOT_ID),
+	FIELDS("level", CALLS_SLOT_ID),
 	FIELDS("is", CALLS_SLOT_NEXT),
 	FIELDS("in", CALLS_SLOT_PREV),
 	FIELDS("prefix", CALLS_SLOT_TARGET),

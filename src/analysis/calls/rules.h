@@ -28,6 +28,7 @@ enum calls_rule_kind {
 	CALLS_RULE_STATE,   /* what a task does */
 	CALLS_RULE_MIGRATE, /* a task goes to another core */
 	CALLS_RULE_BLOCK,   /* a task, or the running one, is about to stop and wait */
+	CALLS_RULE_ALIAS,   /* a task has another number within a namespace */
 	CALLS_RULE_STOP,    /* a task stops running: the next switch is from it */
 	CALLS_RULE_OBJECT,  /* what is at an address of a process */
 	CALLS_RULE_ANEW,    /* a thread begins work that no message before this caused */
@@ -61,7 +62,7 @@ enum calls_slot {
 	CALLS_SLOT_TARGET, /* core that a task will run on. OBJECT: what its name begins with */
 	CALLS_SLOT_FLAGS,  /* 8: within a Linux interrupt, 16: within a softirq */
 	CALLS_SLOT_INSIDE, /* number of the interrupt that the record is in; 0: none, 255: unknown */
-	CALLS_SLOT_PROCESS, /* whose address it is */
+	CALLS_SLOT_PROCESS, /* whose address or thread it is */
 	CALLS_SLOTS
 };
 

@@ -271,6 +271,9 @@ static int born(struct calls_read *r, uint32_t node, uint32_t core, const struct
 
 	if (t->slot[CALLS_SLOT_NEXT].has)
 		forget_task(r, node, t->slot[CALLS_SLOT_NEXT].number);
+	rc = guest_process(r, node, t);
+	if (rc)
+		return rc;
 	if (parent->has && (parent->is_text || parent->number))
 		rc = find_task(r, parent, &(struct taken_value){ 0 }, false, node, core, &by);
 	else if (!parent->has && calls_task(r->calls, core) != CVL_CALLS_NONE &&
@@ -378,6 +381,7 @@ int task_event(struct calls_read *r, const struct bound_class *b, uint32_t node,
 	case BOUND_RETURN: return calls_return(r->calls, core, interrupt_key(b, t), at, r->err);
 	case BOUND_BLOCK: return blocks(r, b, node, core, t, at);
 	case BOUND_STOP: return stops(r, node, core, number, at);
+	case BOUND_ALIAS: return guest_alias(r, node, t);
 	default: break;
 	}
 	if (!number->has && !name->has) {
@@ -400,11 +404,12 @@ int task_event(struct calls_read *r, const struct bound_class *b, uint32_t node,
 	case BOUND_DEATH: calls_ends(r->calls, thread, at); break;
 	case BOUND_RENAME: return renamed(r, node, thread, t);
 	case BOUND_STATE:
+		rc = guest_process(r, node, t);
 		if (t->slot[CALLS_SLOT_BLOCKED].has && t->slot[CALLS_SLOT_BLOCKED].number == 5)
 			calls_blocked(r->calls, thread, at);
 		break;
 	case BOUND_MIGRATE: return migrated(r, node, thread, t, at);
 	default: break;
 	}
-	return 0;
+	return rc;
 }
