@@ -332,6 +332,11 @@ struct cvl_estimator_info {
 	bool follows;
 };
 
+/** Names of the built-in matching rules; NULL: no more. */
+CVL_API const char *cvl_match_builtin_name(size_t i);
+/** The YAML text of those called @name, of *@n bytes, not ended by NUL; NULL: there are none. */
+CVL_API const char *cvl_match_builtin_rules(const char *name, size_t *n);
+
 /** Estimator @i, or NULL past the last. The first of each kind is its default. */
 CVL_API const struct cvl_estimator_info *cvl_sync_estimator(size_t i);
 

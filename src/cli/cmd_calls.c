@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli.h"
+#include "rules.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -131,39 +132,6 @@ static int calls(void *request, struct cvl_session *session, struct cvl_error *e
 
 /* ---- the command line ---- */
 
-/* What is asked without a session: --rules help, and --rules NAME --show. -1: something else. */
-static int rules_alone(int argc, char **argv)
-{
-	const char *text;
-	size_t n;
-
-	if (argc < 3 || strcmp(argv[1], "--rules") != 0)
-		return -1;
-	if (argc == 3 && !strcmp(argv[2], "help")) {
-		for (size_t i = 0; cvl_calls_builtin_name(i); i++) {
-			text = cvl_calls_builtin_rules(cvl_calls_builtin_name(i), &n);
-			/* the first line is the licence, the second says what it is */
-			text = memchr(text, '\n', n);
-			printf("%-10s %.*s\n", cvl_calls_builtin_name(i),
-			       (int)strcspn(text + 3, "\n"), text + 3);
-		}
-		return cli_flush();
-	}
-	if (argc != 4 || strcmp(argv[3], "--show") != 0)
-		return -1;
-	text = cvl_calls_builtin_rules(argv[2], &n);
-	if (!text) {
-		struct cvl_error err;
-
-		cvl_fail(&err, CVL_E_USAGE, CVL_NO_OFFSET,
-			 "--rules %s: no such rules are built in (--rules help lists them)",
-			 argv[2]);
-		return cli_fail(&err);
-	}
-	fwrite(text, 1, n, stdout);
-	return cli_flush();
-}
-
 #define AT(member) offsetof(struct request, member)
 
 static const struct cli_option options[] = {
@@ -198,7 +166,8 @@ static int run(int argc, char **argv, const struct verb *verb)
 		cvl_no_memory(&err);
 		return cli_fail(&err);
 	}
-	status = rules_alone(argc, argv);
+	status =
+		rules_alone(argc, argv, "--rules", cvl_calls_builtin_name, cvl_calls_builtin_rules);
 	if (status >= 0) {
 		cvl_calls_config_free(r.config);
 		return status;

@@ -3,6 +3,7 @@
 #include "cli.h"
 #include "compare.h"
 #include "follow.h"
+#include "rules.h"
 #include "clocks_print.h"
 #include "show.h"
 #include "syncopts.h"
@@ -45,7 +46,7 @@ static void print_json(struct cvl_out *o, const struct cvl_sync *sync)
 struct job {
 	struct sync_options given;
 	struct follow_options follow;
-	bool json, compare, advise;
+	bool json, compare, advise, show;
 	int64_t wanted_ns; /* bound to advise a rate for, or 0 */
 	bool reached;      /* some rate meets it */
 	const char *calibrate;
@@ -159,6 +160,7 @@ static const struct cli_option options[] = {
 	{ "advise", 0, "BOUND", OPTION_DURATION, AT(wanted_ns),
 	  "how bounds from messages would change with fewer or more exchanges, and at what rate they keep to BOUND (10us)",
 	  1, INT64_MAX, OPTION_GIVEN(struct job, advise), .optional = true },
+	{ "show", 0, NULL, OPTION_FLAG, AT(show), "print the built-in rules NAME of --match" },
 	{ .kind = OPTION_HEADING, .what = "What to do besides" },
 	{ "calibrate", 0, "LINE", OPTION_LINE, AT(calibrate),
 	  "find the receivers' fixed delays by LINE, one wire on several observers, and use them from now on (calibration.json)" },
@@ -173,10 +175,16 @@ static int run(int argc, char **argv, const struct verb *verb)
 	struct operands operands;
 	bool untied = false;
 	const char *path;
-	int rc = options_read(verb, &j, argc, argv, &operands);
+	int rc =
+		rules_alone(argc, argv, "--match", cvl_match_builtin_name, cvl_match_builtin_rules);
 
+	if (rc < 0)
+		rc = options_read(verb, &j, argc, argv, &operands);
 	if (rc >= 0)
 		return rc;
+	if (j.show)
+		return cli_usage(verb,
+				 "--show stands alone with the rules' name: --match NAME --show");
 	rc = 0;
 	path = operands.v[0];
 	problems_init(&j.problems);
@@ -218,6 +226,7 @@ const struct verb verb_sync = {
 	.members = &estimator_members,
 	.notes =
 		"Without --match, --pulse and --beacon the rules of sync.json are used again. It can be run again at any time.\n"
+		"`coeval sync --match help` lists the built-in rules.\n"
 		"\n"
 		"Exit status 1 if a clock could not be tied, or no rate keeps to BOUND.\n",
 	.examples = "  coeval sync s/ --match lttng-tcp\n"

@@ -2,6 +2,7 @@
 #include "sync/rules.h"
 
 #include <coeval/select.h>
+#include <coeval/sync.h>
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,29 +10,32 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/builtin.h"
 #include "core/config.h"
 #include "sync/builtin.h"
 
 #define RULES_MAX 64
 
-static const struct {
-	const char *name;
-	const unsigned char *text;
-	const size_t *bytes;
-} builtin[] = {
+static const struct builtin builtin[] = {
 	{ "lttng-tcp", match_lttng_tcp_yaml, &match_lttng_tcp_yaml_bytes },
 	{ "linux-tcp", match_linux_tcp_yaml, &match_linux_tcp_yaml_bytes },
 	{ "linux-udp", match_linux_udp_yaml, &match_linux_udp_yaml_bytes },
 	{ "ros2", match_ros2_yaml, &match_ros2_yaml_bytes },
 	{ "ros2-dds", match_ros2_dds_yaml, &match_ros2_dds_yaml_bytes },
 	{ "tracer", match_tracer_yaml, &match_tracer_yaml_bytes },
+	{ 0 },
 };
 
-#define BUILTINS (sizeof(builtin) / sizeof(*builtin))
+#define BUILTINS (sizeof(builtin) / sizeof(*builtin) - 1)
 
-const char *rules_builtin(size_t i)
+const char *cvl_match_builtin_name(size_t i)
 {
 	return i < BUILTINS ? builtin[i].name : NULL;
+}
+
+const char *cvl_match_builtin_rules(const char *name, size_t *n)
+{
+	return builtin_text(builtin, name, n);
 }
 
 void rules_drop(struct rule_set *set, size_t first, const char *name)
@@ -173,13 +177,14 @@ int rules_parse_kept(struct rule_set *set, const char *text, size_t n, const cha
 int rules_add(struct rule_set *set, const char *name, struct cvl_error *err)
 {
 	char list[200] = "";
+	size_t bytes;
+	const char *text = builtin_text(builtin, name, &bytes);
 
+	if (text)
+		return rules_parse(set, text, bytes, name, err);
 	for (size_t i = 0; i < BUILTINS; i++) {
 		const size_t n = strlen(list);
 
-		if (!strcmp(name, builtin[i].name))
-			return rules_parse(set, (const char *)builtin[i].text, *builtin[i].bytes,
-					   name, err);
 		snprintf(list + n, sizeof(list) - n, "%s%s", i ? ", " : "", builtin[i].name);
 	}
 	if (access(name, F_OK) && errno == ENOENT)

@@ -49,7 +49,4 @@ void rules_drop(struct rule_set *set, size_t first, const char *name);
 
 void rules_free(struct rule_set *set);
 
-/** Name of built-in rules; NULL: no more. */
-const char *rules_builtin(size_t i);
-
 #endif

@@ -54,6 +54,11 @@ coeval calls s --svg flame.svg >/dev/null
 grep -c '<rect' flame.svg
 python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' flame.svg && echo "is XML"
 
+echo "== those of messages are listed and shown"
+coeval sync --match help
+coeval sync --match tracer --show
+coeval sync --match nothing --show
+
 echo "== the built-in rules can be read as rules"
 for name in $(coeval calls --rules help | cut -d " " -f 1); do
 	coeval calls --rules "$name" --show

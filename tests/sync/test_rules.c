@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <coeval/sync.h>
+
 #include "sync/rules.h"
 #include "sync/rules_json.h"
 #include "test_draw.h"
@@ -204,15 +206,15 @@ static void rules_add_up(void **state)
 static void every_builtin_rule_is_read(void **state)
 {
 	(void)state;
-	assert_non_null(rules_builtin(0));
-	for (size_t i = 0; rules_builtin(i); i++) {
+	assert_non_null(cvl_match_builtin_name(0));
+	for (size_t i = 0; cvl_match_builtin_name(i); i++) {
 		struct rule_set set = { 0 };
 		struct cvl_error err;
 
-		if (rules_add(&set, rules_builtin(i), &err))
+		if (rules_add(&set, cvl_match_builtin_name(i), &err))
 			fail_msg("%s", err.text);
 		assert_true(set.n > 0);
-		assert_string_equal(set.rule[0].name, rules_builtin(i));
+		assert_string_equal(set.rule[0].name, cvl_match_builtin_name(i));
 		rules_free(&set);
 	}
 }

@@ -9,23 +9,20 @@
 
 #include "analysis/calls/builtin.h"
 
+#include "core/builtin.h"
 #include "core/config.h"
 
 /* The first that has a rule for an event counts. */
-static const struct {
-	const char *name;
-	const unsigned char *text;
-	const size_t *bytes;
-} builtin[] = {
+static const struct builtin builtin[] = {
 #define BUILTIN(name)                                                  \
 	{                                                              \
 #name, calls_##name##_yaml, &calls_##name##_yaml_bytes \
 	}
-	BUILTIN(functions), BUILTIN(linux), BUILTIN(ros2),
-	BUILTIN(zephyr),    BUILTIN(tasks), BUILTIN(pairs),
+	BUILTIN(functions), BUILTIN(linux), BUILTIN(ros2), BUILTIN(zephyr),
+	BUILTIN(tasks),     BUILTIN(pairs), { 0 },
 };
 
-#define BUILTINS (sizeof(builtin) / sizeof(*builtin))
+#define BUILTINS (sizeof(builtin) / sizeof(*builtin) - 1)
 
 #define HINT                                                                                                  \
 	"a rule is one of: begin+end, switch+next, interrupt+return, idle, object+key, block, anew, or with " \
@@ -38,12 +35,7 @@ const char *calls_rules_name(size_t i)
 
 const char *calls_rules_text(const char *name, size_t *n)
 {
-	for (size_t i = 0; i < BUILTINS; i++)
-		if (!strcmp(builtin[i].name, name)) {
-			*n = *builtin[i].bytes;
-			return (const char *)builtin[i].text;
-		}
-	return NULL;
+	return builtin_text(builtin, name, n);
 }
 
 void calls_rules_free(struct calls_rules *set)
