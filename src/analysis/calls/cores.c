@@ -155,6 +155,7 @@ static void off_core(struct calls *c, struct thread *t, struct cvl_calls_time at
 	/* of a thread that is ready, what an idle core takes to begin is time ready, too */
 	if (!t->woken && t->out_core != CVL_CALLS_NONE)
 		idle = idle_until(c, c->core[t->out_core], at.ns) - t->out_idle;
+	idle = idle < 0 ? 0 : idle; /* times of two cores may go back */
 	if (!t->woken && (t->out_reason == CVL_CALLS_REASON_BLOCKED || idle > d))
 		idle = d;
 	away.others = d - idle;

@@ -61,8 +61,9 @@ int guest_alias(struct calls_read *r, uint32_t node, const struct taken *t)
 	r->node[node].guests = true;
 	key = alias_key(node, process->number, as->number);
 	known = calls_pairs_find(&r->aliases, key);
-	if (known && !r->alias[*known].over && r->alias[*known].number != number->number) {
-		r->alias[*known].many = true; /* in several namespaces */
+	if (known && !r->alias[*known].over) {
+		/* in several namespaces; or told once more */
+		r->alias[*known].many |= r->alias[*known].number != number->number;
 		return 0;
 	}
 	if (cvl_room(&r->alias, r->n_aliases, &r->room_aliases, sizeof(*r->alias)))
