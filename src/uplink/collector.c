@@ -262,6 +262,7 @@ static void take_message(struct collector *c, const struct carrier_event *e)
 	char why[200] = "";
 	enum spool_verdict v;
 	const char *wrong = uplink_open(&h, e->body, e->n);
+	bool waits;
 	int trace;
 
 	c->sum.messages++;
@@ -280,19 +281,19 @@ static void take_message(struct collector *c, const struct carrier_event *e)
 		snprintf(n->pub.why, sizeof(n->pub.why), "%s", wrong);
 		return;
 	}
-	/* where there was no room nothing is tried for a while: what comes is sent again */
-	if (c->full && c->now - c->full_ms < FULL_MS) {
-		v = SPOOL_FULL;
-		snprintf(why, sizeof(why), "the collector has no room");
-	} else if (h.kind == UPLINK_DESCRIPTION) {
-		c->full = false;
+	/* where there was no room nothing new is tried for a while: it is sent again */
+	waits = c->full && c->now - c->full_ms < FULL_MS;
+	if (waits && !spool_holds(c->spool, e->node, e->clock, &h)) {
+		note(c, n, e->clock, SPOOL_FULL, "the collector has no room", h.id);
+		return;
+	}
+	c->full = waits;
+	if (h.kind == UPLINK_DESCRIPTION)
 		v = spool_describe(c->spool, e->node, e->clock, h.id, (const char *)body,
 				   h.place <= h.bytes ? (size_t)h.place : h.bytes + (size_t)1,
 				   h.bytes, &trace, why);
-	} else {
-		c->full = false;
+	else
 		v = spool_packets(c->spool, e->node, e->clock, &h, body, &trace, why);
-	}
 	note(c, n, e->clock, v, why, h.id);
 }
 

@@ -608,6 +608,15 @@ static bool over_quota(const struct spool *s, const char *node, size_t more)
 	return s->opts.quota_bytes && bytes > s->opts.quota_bytes;
 }
 
+bool spool_holds(const struct spool *s, const char *node, const char *clock,
+		 const struct uplink_head *h)
+{
+	const int i = spool_find(s, node, clock, h->id);
+	const uint64_t end = i < 0 ? 0 : s->trace[i].pub.end;
+
+	return h->kind == UPLINK_PACKETS && h->span <= end && h->place <= end - h->span;
+}
+
 /* Whether @n bytes from @place on are stored as they are. */
 static bool is_stored(struct spool *s, int i, uint64_t place, const uint8_t *bytes, size_t n)
 {
@@ -804,7 +813,7 @@ enum spool_verdict spool_packets(struct spool *s, const char *node, const char *
 		snprintf(why, 200, "a place beyond any stream's end");
 		return SPOOL_REFUSED;
 	}
-	if (over_quota(s, node, h->bytes)) {
+	if (over_quota(s, node, spool_holds(s, node, clock, h) ? 0 : h->bytes)) {
 		snprintf(why, 200, "node %s has used up its quota", node);
 		return SPOOL_FULL;
 	}

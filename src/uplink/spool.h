@@ -56,6 +56,9 @@ void spool_abandon(struct spool *s);
 
 /** Index of the trace of @clock of @node with @id, or -1. */
 int spool_find(const struct spool *s, const char *node, const char *clock, const uint8_t id[16]);
+/** Whether there is something at all places of the packets @h already: to store them once more takes no room. */
+bool spool_holds(const struct spool *s, const char *node, const char *clock,
+		 const struct uplink_head *h);
 size_t spool_traces(const struct spool *s);
 const struct spool_trace *spool_trace(const struct spool *s, size_t i);
 

@@ -476,6 +476,48 @@ static void a_node_that_ended_is_not_waited_for(void **state)
 	world_end(&w);
 }
 
+/* What comes once more needs no room, and is not said to be lost. */
+static void what_is_stored_needs_no_room(void **state)
+{
+	struct collector_state s;
+	struct carrier_event e;
+	struct carrier *late;
+	struct uplink_head *head;
+	struct world w;
+	char *stream, *message;
+	size_t n;
+
+	(void)state;
+	world_begin(&w, "again", 1, 12, &(struct loop_faults){ 0 });
+	write_some(&w, &w.node[0], 100);
+	settle(&w);
+	kill_sender(&w.node[0]);
+	kill_collector(&w);
+	stream = stream_of(w.path, "n01", &n);
+	message = malloc(sizeof(*head) + n);
+	assert_non_null(message);
+	memcpy(message + sizeof(*head), stream, n);
+	w.quota = n + 1;
+	start_collector(&w);
+	head = (struct uplink_head *)message;
+	uplink_seal(head, UPLINK_PACKETS, spool_trace(w.spool, 0)->id, 0, n, stream, n);
+	late = loop_open(w.loop, "n01");
+	assert_non_null(late);
+	while (carrier_next(late, &e))
+		;
+	assert_true(carrier_send(late, "n01", message, sizeof(*head) + n, 1));
+	for (int i = 0; i < 10; i++)
+		step(&w, 50);
+	collector_state(w.collector, &s);
+	assert_int_equal(s.messages, 1);
+	assert_int_equal(s.refused, 0);
+	assert_true(s.again > 0);
+	carrier_close(late);
+	free(stream);
+	free(message);
+	world_end(&w);
+}
+
 /* Of a node that another collector has stored the carrier may hold the last messages alone. */
 static void what_was_left_behind_is_not_waited_for(void **state)
 {
@@ -549,6 +591,7 @@ int main(void)
 		cmocka_unit_test(packets_that_contradict_stored_ones_are_kept_apart),
 		cmocka_unit_test(what_is_told_is_durable),
 		cmocka_unit_test(a_node_that_ended_is_not_waited_for),
+		cmocka_unit_test(what_is_stored_needs_no_room),
 		cmocka_unit_test(what_was_left_behind_is_not_waited_for),
 		cmocka_unit_test(an_end_that_was_not_heard_is_not_waited_for),
 	};
