@@ -78,8 +78,14 @@ static inline void fuzz_some(struct cvl_stream *s, const struct cvl_trace *trace
 					      .begin = fuzz_no_begin,
 					      .end = fuzz_no_end,
 					      .ctx = &some };
+	const bool in[CVL_SCOPES] = { [CVL_SCOPE_STREAM_CONTEXT] = true,
+				      [CVL_SCOPE_EVENT_CONTEXT] = true,
+				      [CVL_SCOPE_FIELDS] = true };
+	struct some_set *set = some_set_new();
 	struct some_fields *fields;
 
+	if (!set)
+		abort();
 	for (int sc = CVL_SCOPE_STREAM_CONTEXT; class && sc < CVL_SCOPES; sc++) {
 		const struct cvl_type *t = class->type[sc];
 
@@ -89,10 +95,12 @@ static inline void fuzz_some(struct cvl_stream *s, const struct cvl_trace *trace
 			if (draw & 1)
 				all.name[all.n++] = t->member[k].name;
 	}
-	if (!all.n)
+	if (!all.n) {
+		some_set_free(set);
 		return;
+	}
 	some = taken = all;
-	if (layout_some(&fields, trace, b->cls[i], all.name, all.n, NULL) ||
+	if (layout_some(&fields, set, trace, b->cls[i], all.name, all.n, in, NULL) ||
 	    cvl_stream_visit(s, b, i, &see, NULL) ||
 	    stream_visit_some(s, b, i, fields, draw >> 1 & 1, &see_some, NULL))
 		abort();
@@ -107,7 +115,7 @@ static inline void fuzz_some(struct cvl_stream *s, const struct cvl_trace *trace
 				       taken.value[k].s.len < 32 ? taken.value[k].s.len : 32);
 		fuzz_same(&all, &taken);
 	}
-	layout_some_free(fields);
+	some_set_free(set);
 }
 
 #endif

@@ -417,6 +417,8 @@ struct cvl_calls_counts {
 	uint64_t unnamed; /* of these, without the field that names their function */
 	uint64_t late;    /* records out of order */
 	uint64_t messages, unmatched, duplicates;
+	/* of programs that trace themselves, whose thread in the kernel is not surely known */
+	uint64_t apart;
 };
 
 /** Findings of one function and cause, due to the same thread. */

@@ -4,11 +4,11 @@
  * within a bound.
  *
  * A run of a task lasts from its begin to its end on the timeline: writes to two stimulus ports, a
- * line that is high or low while it runs, a span, or, of a task of a real-time kernel, from one
- * switch to the next (events of firmware/rtos); interrupts are tasks, then, within others. Records on the stream of the marks are before
- * or after a mark by their order; on others by their time, and what is too close to decide counts
- * as half, with a bound that includes it. Counts are of the whole run, including tasks that ran
- * within it.
+ * line that is high or low while it runs, or a span. Of a task of a real-time kernel (events of
+ * firmware/rtos) a run is from one switch to the next, and its interrupts count as tasks. Records on
+ * the stream of the marks are before or after a mark by their order; on others by their time, and
+ * what is too close to decide counts as half, with a bound that includes it. Counts are of the whole
+ * run, including tasks that ran within it.
  *
  * A counter's packet says that it has wrapped: 256 counts. The remainder in the counter at the
  * begin and at the end is between 0 and 255, so n packets within a run mean 256 n counts to within
@@ -133,7 +133,9 @@ struct cvl_task_sum {
 struct cvl_task {
 	uint64_t number; /* as written; 0 for a line, span or interrupt */
 	char *name; /* of the line or span; NULL if numbered. Of a kernel's task: its name, if known */
-	bool switched;  /* it is a kernel's task, and may run on under this number */
+	bool kernel;    /* a task of a real-time kernel */
+	bool interrupt; /* one of a real-time kernel's */
+	bool over;      /* another of the kernel's tasks has its number now */
 	bool begun;     /* a run was seen to begin */
 	uint32_t clock; /* that marks it */
 	uint64_t runs;

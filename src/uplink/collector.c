@@ -443,7 +443,7 @@ static bool has_ended(const struct collector *c, const struct node *node)
 
 	if (n->lives && n->live.ended)
 		return true;
-	if (c->now - n->heard_ms < (n->lives ? LOST_MS : SILENT_MS))
+	if (c->now - n->heard_ms < (node->spoke ? LOST_MS : SILENT_MS))
 		return false;
 	for (size_t i = 0; i < spool_traces(c->spool); i++) {
 		const struct spool_trace *t = spool_trace(c->spool, i);

@@ -399,7 +399,8 @@ static natsStatus on_nonce(char **text, unsigned char **signature, int *n, const
 
 /* ---- the collector's stream, in a thread of its own ---- */
 
-static bool stream_exists(struct nats_carrier *c, uint64_t *last)
+/* *@last: the number of its last message; *@held: whether it holds any. */
+static bool stream_exists(struct nats_carrier *c, uint64_t *last, bool *held)
 {
 	char subject[SUBJECT_MAX], text[400];
 	const char *subjects[] = { subject };
@@ -442,6 +443,7 @@ static bool stream_exists(struct nats_carrier *c, uint64_t *last)
 		return false;
 	}
 	*last = info->State.LastSeq;
+	*held = info->State.Msgs > 0;
 	jsStreamInfo_Destroy(info);
 	return true;
 }
@@ -545,12 +547,13 @@ static bool is_stuck(const struct nats_carrier *c, uint64_t last, struct looked 
 static void look_after(struct nats_carrier *c, struct looked *l)
 {
 	uint64_t last = 0, done, seen;
-	bool again;
+	bool again, held = false;
 
-	if (natsConnection_Status(c->nc) != NATS_CONN_STATUS_CONNECTED || !stream_exists(c, &last))
+	if (natsConnection_Status(c->nc) != NATS_CONN_STATUS_CONNECTED ||
+	    !stream_exists(c, &last, &held))
 		return;
 	pthread_mutex_lock(&c->lock);
-	again = is_stuck(c, last, l) || c->subscribe || !c->sub || last < c->seen;
+	again = is_stuck(c, held ? last : 0, l) || c->subscribe || !c->sub || last < c->seen;
 	pthread_mutex_unlock(&c->lock);
 	if (again) {
 		subscribe(c);

@@ -288,7 +288,9 @@ static int put_runs(struct study *s, const struct cvl_tasks_result *r, struct cv
 		char text[40];
 
 		snprintf(text, sizeof(text), "task %" PRIu64, r->task[k].number);
-		row[k] = r->task[k].name ? UINT32_MAX : row_of(s, "task", text, r->task[k].clock);
+		row[k] = r->task[k].name || r->task[k].kernel ?
+				 UINT32_MAX :
+				 row_of(s, "task", text, r->task[k].clock);
 	}
 	for (size_t k = 0; k < r->n_runs && !s->no_memory; k++) {
 		const struct cvl_task_run *x = &r->run[k];

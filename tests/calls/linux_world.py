@@ -20,6 +20,7 @@ the trace shows of it:
 
     guests the same, with every other program in a container, where it and its children have other numbers, that
            others have outside; the kernel's trace tells of them, but for the children
+    spaces the same, and the programs' records have the namespace
 
 and likewise of Zephyr, whose threads are ready once they are woken:
 
@@ -75,10 +76,11 @@ fields = {
     "ltimer": [("vector", I)], "ltimer_end": [("vector", I)], "ipi": [("vector", I)], "ipi_end": [("vector", I)],
     "enter": [("fd", I)], "leave": [("ret", I)],
 }
-if kind == "guests":
+GUESTS = kind in ("guests", "spaces")
+if GUESTS:
     names |= {"dump": "lttng_statedump_process_state", "pid_ns": "lttng_statedump_process_pid_ns"}
-    fields |= {"dump": [("tid", I), ("pid", I), ("name", S), ("status", I)], "pid_ns": [("tid", I), ("vtid", I), ("vpid", I), ("ns_level", I)]}
-    fields["fork"].append(("child_pid", I))
+    fields |= {"dump": [("tid", I), ("pid", I), ("name", S), ("status", I)], "pid_ns": [("tid", I), ("vtid", I), ("vpid", I), ("ns_level", I), ("ns_inum", I)]}
+    fields["fork"] += [("child_pid", I), ("child_ns_inum", I), ("parent_ns_inum", I)]
 interrupts = {"irq", "irq_end", "softirq", "softirq_end", "hrtimer", "hrtimer_end", "ltimer", "ltimer_end", "ipi", "ipi_end"}
 hidden = {"waking", "ltimer", "ltimer_end", "ipi", "ipi_end"} if kind == "old" else interrupts if kind == "flags" else \
     interrupts if kind == "blind" else set()
@@ -170,13 +172,14 @@ typealias integer {{ size = 64; align = 8; map = clock.monotonic.value; }} := t6
 stream {{ id = 0;
  packet.context := struct {{ t64 timestamp_begin; t64 timestamp_end; integer {{ size = 64; align = 8; }} content_size; integer {{ size = 64; align = 8; }} packet_size; }};
  event.header := struct {{ integer {{ size = 16; align = 8; }} id; t64 timestamp; }};
- event.context := struct {{ integer {{ size = 32; align = 8; }} _vtid; integer {{ size = 32; align = 8; }} _vpid; string _procname; }};
+ event.context := struct {{ integer {{ size = 32; align = 8; }} _vtid; integer {{ size = 32; align = 8; }} _vpid; string _procname;{" integer { size = 32; align = 8; } _pid_ns;" if kind == "spaces" else ""} }};
 }};
 event {{ id = 0; name = "app:job_begin"; stream_id = 0; }};
 event {{ id = 1; name = "app:job_end"; stream_id = 0; }};
 """)
     ust.sort()
-    body = b"".join(struct.pack("<HQII", end, t, tid, tid) + comm.encode() + b"\0" for t, end, tid, comm in ust)
+    body = b"".join(struct.pack("<HQII", end, t, tid, tid) + comm.encode() + b"\0" + (struct.pack("<I", ns) if kind == "spaces" else b"")
+                    for t, end, tid, comm, ns in ust)
     bits = 8 * (8 + 32 + len(body))
     with open(f"{folder}/ust/stream", "wb") as f:
         f.write(struct.pack("<IIQQQQ", 0xc1fc1fc1, 0, ust[0][0], ust[-1][0], bits, bits) + body)
@@ -184,7 +187,7 @@ event {{ id = 1; name = "app:job_end"; stream_id = 0; }};
 
 def emit(core, t, name, *values):
     if name in ("enter", "leave"):
-        ust.append((t + (5 if name == "leave" else -5), name == "leave", core.current.vtid, core.current.comm))
+        ust.append((t + (5 if name == "leave" else -5), name == "leave", core.current.vtid, core.current.comm, space(core.current)))
     if ZEPHYR:
         return z_event(core, t, name, values)
     if name in hidden:
@@ -198,12 +201,12 @@ def emit(core, t, name, *values):
     records[core.number].append((t, struct.pack("<HQ", shown.index(name), t) + body))
 
 
-CLOCK = 'uuid = "11111111-2222-3333-4444-555555555555"; offset = 1700000000000000000;' if kind in ("ust", "guests") else ""
+CLOCK = 'uuid = "11111111-2222-3333-4444-555555555555"; offset = 1700000000000000000;' if (kind == "ust" or GUESTS) else ""
 
 
 def write():
     global folder
-    if kind in ("ust", "guests"):
+    if (kind == "ust" or GUESTS):
         write_ust()
         folder += "/kernel"
     os.makedirs(folder)
@@ -285,6 +288,10 @@ cores = [Core(i) for i in range(CORES)]
 tasks, truth = {}, []
 locks, boxes = [Lock() for _ in range(3)], [Box() for _ in range(6)]
 ready_state = lambda: 0 if rnd.random() < .3 else (256 if NEW else 1024)
+
+
+def space(task):
+    return 4026532000 + (task.vtid != task.tid)
 
 
 def new_tid():
@@ -528,7 +535,7 @@ def step(core, task):
         task.children.append(child)
         if task.vtid != task.tid:
             child.vtid = 5000 + child.tid
-        emit(core, t, "fork", task.comm, task.tid, child.comm, child.tid, *([child.tid] if kind == "guests" else []))
+        emit(core, t, "fork", task.comm, task.tid, child.comm, child.tid, *([child.tid, space(child), space(task)] if GUESTS else []))
         child.state, child.since = "blocked", t
         wake(core, child, core.last, "fork")
     elif what == "exec":
@@ -599,13 +606,13 @@ for i in range(9):
     tasks[first.tid] = first
     first.state = "ready"
     at(1000 + 137 * i, ready, first, cores[i % CORES], 1000)
-if kind == "guests":
+if GUESTS:
     first = list(tasks.values())
     for i, task in enumerate(first):
         if i % 2:
             task.vtid = first[i - 1].tid
         emit(cores[0], 10 * i + 1, "dump", task.tid, task.tid, task.comm, 5)
-        emit(cores[0], 10 * i + 2, "pid_ns", task.tid, task.vtid, task.vtid, i % 2)
+        emit(cores[0], 10 * i + 2, "pid_ns", task.tid, task.vtid, task.vtid, i % 2, space(task))
 for c in cores:
     at(rnd.randrange(1000, 50_000), noise, c)
 while queue:

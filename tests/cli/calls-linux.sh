@@ -83,17 +83,21 @@ print("as many jobs as reads:", abs(job[0] - read[0]) < 3, "and as long blocked,
 print("each lane is on its core:", all(l["lane"].count("/") == 2 for l in r["lanes"] if "timer" in l["lane"]))'
 
 echo "== the same where every other program is in a container, and has numbers there that others have outside"
-python3 "$SRC/tests/calls/linux_world.py" guests "$COEVAL_SEED" guests >truth.json
-coeval import -o all guests/kernel guests/ust >/dev/null 2>&1
-coeval calls all --json | python3 -c '
+for kind in guests spaces; do
+	python3 "$SRC/tests/calls/linux_world.py" $kind "$COEVAL_SEED" $kind >truth.json
+	coeval import -o all-$kind $kind/kernel $kind/ust >/dev/null 2>&1
+	coeval calls all-$kind --json | python3 -c '
 import json, sys
 from collections import defaultdict
 lanes = defaultdict(dict)
-for f in json.load(sys.stdin)["functions"]:
+r = json.load(sys.stdin)
+for f in r["functions"]:
     if f["function"] in ("app:job", "read"):
         lanes[f["lane"]][f["function"]] = f["calls"], f["blocked_ns"]
 both = {k: v for k, v in lanes.items() if len(v) == 2}
 print("jobs are the reads of the same thread:", all(v["app:job"] == v["read"] for v in both.values()))
 print("all of the first programs are found:", sum(v["app:job"][0] > 8 for v in both.values()) >= 8)
 jobs_alone = [k for k, v in lanes.items() if "read" not in v]
-print("children in containers stand apart:", len(jobs_alone) > 3 and all(int(k.split("-")[-1]) > 5000 for k in jobs_alone))'
+print("children in containers stand apart:", len(jobs_alone) > 3 and all(int(k.split("-")[-1]) > 5000 for k in jobs_alone),
+      r["repairs"]["apart"] > 0, {k: v for k, v in r["repairs"].items() if v and k not in ("open", "apart")} or "no repairs")'
+done

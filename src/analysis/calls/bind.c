@@ -16,6 +16,7 @@ static const struct calls_fields defaults[CALLS_SLOTS] = {
 					 (char[]){ "core_id" } },
 			      .n = 5 },
 	[CALLS_SLOT_PROCESS] = { .field = { (char[]){ "vpid" } }, .n = 1 },
+	[CALLS_SLOT_SPACE] = { .field = { (char[]){ "pid_ns" } }, .n = 1 },
 };
 
 /* The member @name, innermost scope first; only context fields if no rule named it. */
@@ -53,10 +54,11 @@ static void find_slots(struct bound_class *b, const struct calls_rule *rule,
 		const struct calls_fields *f = own ? own : &defaults[s];
 
 		for (size_t i = 0; i < f->n && !b->want[s]; i++)
-			b->want[s] = find_field(
-				class, f->field[i],
-				!own && (s == CALLS_SLOT_THREAD || s == CALLS_SLOT_PROCESS),
-				b->scope);
+			b->want[s] = find_field(class, f->field[i],
+						!own && (s == CALLS_SLOT_THREAD ||
+							 s == CALLS_SLOT_PROCESS ||
+							 s == CALLS_SLOT_SPACE),
+						b->scope);
 	}
 	b->packet_core = b->scope[CVL_SCOPE_PACKET_CONTEXT];
 	for (int s = 0; s < CALLS_SLOTS; s++)
@@ -164,13 +166,13 @@ static unsigned release_of(const struct cvl_trace *trace)
 	return text && sscanf(text, "%3u.%3u", &major, &minor) == 2 ? major * 1000 + minor : 0;
 }
 
-/* How the fields of class @i are read: those that are wanted alone. */
-static int plan(struct bound_class *b, const struct cvl_trace *trace, size_t i,
-		struct cvl_error *err)
+int bound_plan(struct bound_class *b, struct some_set *set, const struct cvl_trace *trace, size_t i,
+	       struct cvl_error *err)
 {
 	const char *name[CALLS_SLOTS];
 	uint8_t n = 0;
 
+	b->planned = true;
 	for (uint8_t s = 0; s < CALLS_SLOTS; s++) {
 		uint8_t k = 0;
 
@@ -184,17 +186,10 @@ static int plan(struct bound_class *b, const struct cvl_trace *trace, size_t i,
 		b->field[b->n_slots] = k;
 		b->slots[b->n_slots++] = s;
 	}
-	return n ? layout_some(&b->fields, trace, i, name, n, err) : 0;
+	return n ? layout_some(&b->fields, set, trace, i, name, n, b->scope, err) : 0;
 }
 
-void bound_free(struct bound_class *b)
-{
-	free(b->stem);
-	layout_some_free(b->fields);
-}
-
-int bound_trace(struct bound_class *b, size_t n, const struct cvl_trace *trace,
-		struct cvl_error *err)
+void bound_trace(struct bound_class *b, size_t n, const struct cvl_trace *trace)
 {
 	const unsigned release = release_of(trace);
 	bool traced[CVL_CALLS_CONTEXTS] = { false };
@@ -209,13 +204,6 @@ int bound_trace(struct bound_class *b, size_t n, const struct cvl_trace *trace,
 		for (size_t k = 0; b[i].rule && k < b[i].rule->n_needs; k++)
 			b[i].sure = b[i].sure && traced[b[i].rule->needs[k]];
 	}
-	for (size_t i = 0; i < n; i++) {
-		const int rc = plan(&b[i], trace, i, err);
-
-		if (rc)
-			return rc;
-	}
-	return 0;
 }
 
 void bound_message(struct bound_class *b, const struct cvl_event_class *class)

@@ -5,6 +5,9 @@
 
 #include "analysis/calls/read.h"
 
+struct some_fields;
+struct some_set;
+
 enum bound_kind {
 	BOUND_NOT,
 	BOUND_BEGIN,
@@ -32,14 +35,15 @@ struct bound_class {
 	const char *want[CALLS_SLOTS];       /* names of fields, by their address; NULL: none */
 	uint8_t slots[CALLS_SLOTS], n_slots; /* that want one, */
 	uint8_t field[CALLS_SLOTS];          /* this one of @fields */
-	struct some_fields *fields;          /* to read them alone; of bound_trace() */
-	bool scope[CVL_SCOPES];              /* any of them is in this scope */
-	bool packet_core;                    /* of the packet's context the core alone is wanted */
-	enum cvl_calls_reason reason;        /* of a switch */
-	const struct calls_rule *rule;       /* NULL: BOUND_MESSAGE */
-	uint32_t number;                     /* of the rule */
-	bool sure;                           /* WAKING, WAKE: all that the rule needs is traced */
-	unsigned release;                    /* of Linux: 4014 is 4.14; 0: not known */
+	struct some_fields *fields;          /* to read them alone; of bound_plan() */
+	bool planned;
+	bool scope[CVL_SCOPES];        /* any of them is in this scope */
+	bool packet_core;              /* of the packet's context the core alone is wanted */
+	enum cvl_calls_reason reason;  /* of a switch */
+	const struct calls_rule *rule; /* NULL: BOUND_MESSAGE */
+	uint32_t number;               /* of the rule */
+	bool sure;                     /* WAKING, WAKE: all that the rule needs is traced */
+	unsigned release;              /* of Linux: 4014 is 4.14; 0: not known */
 	char *stem; /* match of the rule's asterisk: the name if no field gives one; "" */
 };
 
@@ -49,10 +53,11 @@ struct bound_class {
  */
 int bound_class(struct bound_class *b, const struct calls_rules *rules,
 		const struct cvl_trace *trace, const struct cvl_event_class *class);
-/** Of all @n classes of @trace, once they are bound: whether wakers are sure, how fields are read. CVL_E_NOMEM. */
-int bound_trace(struct bound_class *b, size_t n, const struct cvl_trace *trace,
-		struct cvl_error *err);
-void bound_free(struct bound_class *b);
+/** Of all @n classes of @trace, once they are bound: whether wakers are sure. */
+void bound_trace(struct bound_class *b, size_t n, const struct cvl_trace *trace);
+/** How the fields of class @i of @trace are read; @set owns that. Before its first record is taken. CVL_E_NOMEM. */
+int bound_plan(struct bound_class *b, struct some_set *set, const struct cvl_trace *trace, size_t i,
+	       struct cvl_error *err);
 /** For an event that is only an end of a message. */
 void bound_message(struct bound_class *b, const struct cvl_event_class *class);
 

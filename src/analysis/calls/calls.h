@@ -31,6 +31,8 @@
 #define CALLS_CHAINS_MAX 4096
 /** Depth of nested interrupts. */
 #define CALLS_NESTED_MAX 32
+/** Numbers of tasks in namespaces. */
+#define CALLS_ALIASES_MAX (1u << 18)
 
 /** Any of these may be NULL. */
 struct calls_sink {

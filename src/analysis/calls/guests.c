@@ -13,9 +13,9 @@ static uint64_t group_key(uint32_t node, uint64_t number)
 	return thread_key(KEY_GROUP, node, number);
 }
 
-static uint64_t alias_key(uint32_t node, uint64_t process, uint64_t number)
+static uint64_t alias_key(uint32_t node, bool is_space, uint64_t in, uint64_t number)
 {
-	return thread_key(KEY_ALIAS, node, calls_mix(process) ^ number);
+	return thread_key(KEY_ALIAS, node, calls_mix(calls_mix(in + is_space) ^ number));
 }
 
 static int set(struct calls_read *r, struct calls_pairs *p, uint64_t key, uint32_t value)
@@ -38,11 +38,38 @@ void guest_forget(struct calls_read *r, uint32_t node, uint64_t number)
 int guest_process(struct calls_read *r, uint32_t node, const struct taken *t)
 {
 	const struct taken_value *number = &t->slot[CALLS_SLOT_NEXT],
-				 *process = &t->slot[CALLS_SLOT_PROCESS];
+				 *process = &t->slot[CALLS_SLOT_PROCESS],
+				 *space = &t->slot[CALLS_SLOT_SPACE],
+				 *before = &t->slot[CALLS_SLOT_TARGET];
 
-	if (!r->node[node].has_aliases || !number->has || number->is_text || !process->has)
+	if (!r->node[node].has_aliases || !number->has || number->is_text)
 		return 0;
-	return set(r, &r->groups, group_key(node, number->number), (uint32_t)process->number);
+	if (space->has && before->has && space->number != before->number)
+		r->node[node].guests = r->node[node].new_spaces = true;
+	return !process->has ? 0 :
+			       set(r, &r->groups, group_key(node, number->number),
+				   (uint32_t)process->number);
+}
+
+/* The kernel's @number is @as in the namespace or process @in. */
+static int add_alias(struct calls_read *r, uint32_t node, uint64_t key, uint64_t number)
+{
+	const uint32_t *known = calls_pairs_find(&r->aliases, key);
+	const uint32_t at = (uint32_t)r->n_aliases;
+	int rc;
+
+	if (known && !r->alias[*known].over) {
+		/* in several namespaces; or told once more */
+		r->alias[*known].many |= r->alias[*known].number != number;
+		return 0;
+	}
+	if (r->n_aliases == CALLS_ALIASES_MAX) /* those stay apart */
+		return 0;
+	if (cvl_room(&r->alias, r->n_aliases, &r->room_aliases, sizeof(*r->alias)))
+		return cvl_no_memory(r->err);
+	r->alias[r->n_aliases++] = (struct alias){ .number = number };
+	rc = set(r, &r->aliases, key, at);
+	return rc ? rc : set(r, &r->aliases, group_key(node, number), at);
 }
 
 int guest_alias(struct calls_read *r, uint32_t node, const struct taken *t)
@@ -50,27 +77,23 @@ int guest_alias(struct calls_read *r, uint32_t node, const struct taken *t)
 	const struct taken_value *number = &t->slot[CALLS_SLOT_NEXT],
 				 *as = &t->slot[CALLS_SLOT_PREV],
 				 *process = &t->slot[CALLS_SLOT_PROCESS],
-				 *level = &t->slot[CALLS_SLOT_ID];
-	const uint32_t at = (uint32_t)r->n_aliases;
-	uint64_t key;
-	uint32_t *known;
-	int rc;
+				 *level = &t->slot[CALLS_SLOT_ID],
+				 *space = &t->slot[CALLS_SLOT_SPACE];
+	int rc = 0;
 
-	if (!number->has || !as->has || !process->has || (level->has && !level->number))
+	if (!number->has || !as->has || !process->has)
 		return 0;
-	r->node[node].guests = true;
-	key = alias_key(node, process->number, as->number);
-	known = calls_pairs_find(&r->aliases, key);
-	if (known && !r->alias[*known].over) {
-		/* in several namespaces; or told once more */
-		r->alias[*known].many |= r->alias[*known].number != number->number;
+	if (level->has && !level->number) {
+		r->node[node].space = space->has ? space->number : 0;
 		return 0;
 	}
-	if (cvl_room(&r->alias, r->n_aliases, &r->room_aliases, sizeof(*r->alias)))
-		return cvl_no_memory(r->err);
-	r->alias[r->n_aliases++] = (struct alias){ .number = number->number };
-	rc = set(r, &r->aliases, key, at);
-	return rc ? rc : set(r, &r->aliases, group_key(node, number->number), at);
+	r->node[node].guests = true;
+	if (space->has)
+		rc = add_alias(r, node, alias_key(node, true, space->number, as->number),
+			       number->number);
+	return rc ? rc :
+		    add_alias(r, node, alias_key(node, false, process->number, as->number),
+			      number->number);
 }
 
 /* Whether the kernel's task @number is called so, as far as programs know it. */
@@ -79,34 +102,81 @@ static bool is_called(const struct calls_read *r, uint32_t node, uint64_t number
 {
 	const uint32_t *task = calls_pairs_find(&r->tasks, thread_key(KEY_TASK, node, number));
 
-	return task && *task != CVL_CALLS_NONE && name->has && name->is_text &&
+	return task && *task != CVL_CALLS_NONE && name->is_text &&
 	       r->task[*task].name == text_key(name->text, name->len);
 }
 
-bool guest_number(const struct calls_read *r, uint32_t node, const struct taken *t,
-		  struct taken_value *number)
+static const struct alias *known_alias(const struct calls_read *r, uint64_t key)
 {
-	const struct taken_value *process = &t->slot[CALLS_SLOT_PROCESS];
-	const struct taken_value *name = &t->slot[CALLS_SLOT_NEXT];
-	const uint32_t *group, *known;
-	const struct alias *alias = NULL;
+	const uint32_t *known = calls_pairs_find(&r->aliases, key);
+
+	return known && !r->alias[*known].over ? &r->alias[*known] : NULL;
+}
+
+/* The kernel's number of the thread of a record; false: it is not surely known which one that is. */
+static bool number_of(const struct calls_read *r, uint32_t node, const struct taken *t,
+		      struct taken_value *number)
+{
+	const struct taken_value *process = &t->slot[CALLS_SLOT_PROCESS],
+				 *space = &t->slot[CALLS_SLOT_SPACE],
+				 *name = &t->slot[CALLS_SLOT_NEXT];
+	const struct node *n = &r->node[node];
+	const struct alias *alias;
+	const uint32_t *group;
 	bool own;
 
 	*number = t->slot[CALLS_SLOT_THREAD];
-	if (!r->node[node].has_aliases || number->is_text)
+	if (!n->has_aliases || number->is_text || (space->has && space->number == n->space))
 		return true;
-	if (!process->has)
+	if (space->has && n->space) {
+		alias = known_alias(r, alias_key(node, true, space->number, number->number));
+		if (alias)
+			number->number = alias->number;
+		return alias && !alias->many;
+	}
+	if (!process->has || n->new_spaces)
 		return false;
 	group = calls_pairs_find(&r->groups, group_key(node, number->number));
-	known = calls_pairs_find(&r->aliases, alias_key(node, process->number, number->number));
 	own = group && *group == process->number &&
-	      (!r->node[node].guests || is_called(r, node, number->number, name));
-	if (known && !r->alias[*known].over)
-		alias = &r->alias[*known];
+	      (name->has ? is_called(r, node, number->number, name) : !n->guests);
+	alias = known_alias(r, alias_key(node, false, process->number, number->number));
 	if (alias && !alias->many && !is_called(r, node, alias->number, name))
 		alias = NULL;
 	if (own || !alias || alias->many)
 		return own && !alias;
 	number->number = alias->number;
 	return true;
+}
+
+int guest_thread(struct calls_read *r, uint32_t node, uint32_t core, const struct taken *t,
+		 uint32_t *thread)
+{
+	const struct taken_value *name = &t->slot[CALLS_SLOT_NEXT], *in[] = {
+		&t->slot[CALLS_SLOT_THREAD],
+		&t->slot[CALLS_SLOT_PROCESS],
+		&t->slot[CALLS_SLOT_SPACE],
+		name,
+	};
+	struct taken_value number;
+	uint64_t program = 0, key;
+	uint32_t *known;
+	bool sure;
+	int rc;
+
+	for (size_t i = 0; r->node[node].has_aliases && i < sizeof(in) / sizeof(*in); i++)
+		program = calls_mix(program + 1) ^ (in[i]->has ? value_key(in[i]) : 0);
+	program = thread_key(KEY_GUEST, node, program);
+	/* what it is in the middle of it ends as the same thread */
+	known = r->node[node].has_aliases ? calls_pairs_find(&r->programs, program) : NULL;
+	if (known && calls_inside(r->calls, *known)) {
+		*thread = *known;
+		return 0;
+	}
+	sure = number_of(r, node, t, &number);
+	r->counts.apart += !sure;
+	key = sure ? thread_key(KEY_TASK, node, value_key(&number)) : program;
+	rc = find_keyed(r, key, &number, name, true, node, core, thread);
+	if (rc || !r->node[node].has_aliases)
+		return rc;
+	return set(r, &r->programs, program, *thread);
 }

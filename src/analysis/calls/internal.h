@@ -57,7 +57,7 @@ struct thread {
 	uint32_t out_core;
 	struct cvl_calls_time out_from;
 	int64_t out_hidden;
-	int64_t out_idle; /* of @out_core, in all, when it was put out */
+	int64_t out_idle; /* what @out_core was idle for, in all, when it was put out */
 	uint64_t tally;   /* of which @ran is a part: what it ran during the wait of another */
 	int64_t ran;
 	bool woken;                     /* while it is out: what follows, it is ready */

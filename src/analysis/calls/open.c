@@ -5,6 +5,7 @@
 
 #include "analysis/calls/read_internal.h"
 #include "analysis/clocks.h"
+#include "store/ctf/machine.h"
 
 int none_found(const struct calls_read *r, struct cvl_error *err)
 {
@@ -21,8 +22,9 @@ static int bind_stream(struct calls_read *r, size_t s, bool *any)
 
 	st->core = CVL_CALLS_NONE;
 	st->n_classes = cvl_trace_events(trace);
+	st->plans = some_set_new();
 	st->class = calloc(st->n_classes + 1, sizeof(*st->class));
-	if (!st->class)
+	if (!st->class || !st->plans)
 		return CVL_E_NOMEM;
 	for (size_t i = 0; i < st->n_classes && !rc; i++) {
 		const struct cvl_event_class *class = cvl_trace_event(trace, i);
@@ -38,7 +40,8 @@ static int bind_stream(struct calls_read *r, size_t s, bool *any)
 		if (!b->kind && matcher_wants(r->matcher, s, (uint32_t)i))
 			bound_message(b, class);
 	}
-	return rc ? rc : bound_trace(st->class, st->n_classes, trace, NULL);
+	bound_trace(st->class, st->n_classes, trace);
+	return rc;
 }
 
 static int name_nodes(struct calls_read *r)
@@ -106,8 +109,9 @@ void calls_read_close(struct calls_read *r)
 		return;
 	for (size_t s = 0; r->stream && s < r->n_streams; s++) {
 		for (size_t i = 0; r->stream[s].class && i < r->stream[s].n_classes; i++)
-			bound_free(&r->stream[s].class[i]);
+			free(r->stream[s].class[i].stem);
 		free(r->stream[s].class);
+		some_set_free(r->stream[s].plans);
 	}
 	for (size_t i = 0; i < r->n_functions; i++)
 		free(r->function[i].name);
@@ -139,6 +143,7 @@ void calls_read_close(struct calls_read *r)
 	free(r->objects.slot);
 	free(r->groups.slot);
 	free(r->aliases.slot);
+	free(r->programs.slot);
 	matcher_free(r->matcher);
 	calls_free(r->calls);
 	free(r);

@@ -65,15 +65,20 @@ static int messages(struct calls_read *r, const struct cvl_slice *sl, size_t i, 
 	return n < 0 ? n : 0;
 }
 
-static int event(struct calls_read *r, const struct cvl_slice *sl, size_t i,
-		 const struct bound_class *b, struct cvl_calls_time at)
+static int event(struct calls_read *r, const struct cvl_slice *sl, size_t i, struct bound_class *b,
+		 struct cvl_calls_time at)
 {
 	struct stream *s = &r->stream[sl->stream];
 	const uint64_t packet = cvl_batch_packet(sl->batch) + 1;
 	uint32_t node = r->node_of[sl->clock], core, thread;
 	struct taken t;
-	int rc;
+	int rc = 0;
 
+	if (!b->planned)
+		rc = bound_plan(b, s->plans, cvl_timeline_trace(r->tl, sl->stream),
+				sl->batch->cls[i], r->err);
+	if (rc)
+		return rc;
 	if (!take(&t, b, cvl_timeline_stream(r->tl, sl->stream), sl->batch, i, s->packet == packet))
 		return 0; /* already reported by the reader of the stream */
 	rc = core_of(r, sl, &t, &core);

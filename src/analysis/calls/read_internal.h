@@ -44,6 +44,7 @@ struct core_name {
 struct stream {
 	struct bound_class *class;
 	size_t n_classes;
+	struct some_set *plans;
 	uint32_t core;     /* of its last record; CVL_CALLS_NONE: not yet known */
 	uint64_t core_key; /* key of that core */
 	uint64_t packet;   /* that it was told by, plus 1 */
@@ -57,7 +58,9 @@ struct node {
 	uint32_t cores;
 	bool moves;       /* its records identify their threads */
 	bool has_aliases; /* its trace would tell of namespaces, */
-	bool guests;      /* and there are some */
+	bool guests;      /* and there are some; */
+	bool new_spaces;  /* some were made since, of which nothing more is told */
+	uint64_t space;   /* its own, that the kernel's numbers are of; 0: not known */
 	bool begun;
 	struct cvl_calls_time first, last;
 };
@@ -87,9 +90,11 @@ struct calls_read {
 	struct alias *alias;
 	size_t n_aliases, room_aliases;
 	struct calls_pairs functions, tasks, cores, objects;
-	struct calls_pairs groups;  /* the process of a task */
-	struct calls_pairs aliases; /* by number within a process, and by the kernel's */
-	struct calls_pairs names;   /* of numbered tasks, by node */
+	struct calls_pairs groups; /* the process of a task */
+	struct calls_pairs
+		aliases; /* by number within a namespace or process, and by the kernel's */
+	struct calls_pairs programs; /* the threads that programs' records are of */
+	struct calls_pairs names;    /* of numbered tasks, by node */
 	struct cvl_calls_counts counts;
 	bool begun;
 	struct cvl_calls_time first, last;
@@ -140,6 +145,10 @@ int find_thread(struct calls_read *r, uint64_t key, uint32_t node, uint32_t core
 int find_task(struct calls_read *r, const struct taken_value *number,
 	      const struct taken_value *name, bool moves, uint32_t node, uint32_t core,
 	      uint32_t *thread);
+/** The same by its key. */
+int find_keyed(struct calls_read *r, uint64_t key, const struct taken_value *number,
+	       const struct taken_value *name, bool moves, uint32_t node, uint32_t core,
+	       uint32_t *thread);
 /** The next task of @number is another one. */
 void forget_task(struct calls_read *r, uint32_t node, uint64_t number);
 /** The task @thread has the name @v, which may be another than before. */
@@ -155,9 +164,9 @@ int guest_process(struct calls_read *r, uint32_t node, const struct taken *t);
 int guest_alias(struct calls_read *r, uint32_t node, const struct taken *t);
 /** The task @number has ended. */
 void guest_forget(struct calls_read *r, uint32_t node, uint64_t number);
-/** The kernel's number of the thread of a record; false: it is not surely known which one that is. */
-bool guest_number(const struct calls_read *r, uint32_t node, const struct taken *t,
-		  struct taken_value *number);
+/** The thread of a record of a program, which is one of the kernel's only if that is sure. */
+int guest_thread(struct calls_read *r, uint32_t node, uint32_t core, const struct taken *t,
+		 uint32_t *thread);
 
 /** The core of a record: by a field, else by its stream. */
 int core_of(struct calls_read *r, const struct cvl_slice *sl, const struct taken *t,

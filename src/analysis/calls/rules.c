@@ -106,6 +106,10 @@ static int end_rule(struct config *c, void *to)
 	    !slot[CALLS_SLOT_NEXT].n && !slot[CALLS_SLOT_NAME].n)
 		return config_fail_in(c, raw, CVL_E_SYNTAX,
 				      "this needs `task: FIELD`: the task that it is about");
+	if (kind == CALLS_RULE_ALIAS && (!slot[CALLS_SLOT_PREV].n || !slot[CALLS_SLOT_PROCESS].n))
+		return config_fail_in(
+			c, raw, CVL_E_SYNTAX,
+			"an alias needs `as: FIELD` and `process: FIELD`: its numbers in the namespace");
 	if (kind != CALLS_RULE_IDLE)
 		return add_rule(c, raw, (enum calls_rule_kind)kind, raw->event[kind],
 				raw->end ? raw->end : raw->back);
@@ -172,6 +176,8 @@ static const struct config_key rule_keys[] = {
 	FIELDS("in", CALLS_SLOT_PREV),
 	FIELDS("prefix", CALLS_SLOT_TARGET),
 	FIELDS("process", CALLS_SLOT_PROCESS),
+	FIELDS("space", CALLS_SLOT_SPACE),
+	FIELDS("parent_space", CALLS_SLOT_TARGET),
 	GLOB("label", rule.label),
 	GLOB("unseen", rule.unseen),
 	{ "named", CONFIG_BOOL, .offset = offsetof(struct raw, rule.named) },

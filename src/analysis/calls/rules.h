@@ -62,6 +62,7 @@ enum calls_slot {
 	CALLS_SLOT_TARGET, /* core that a task will run on. OBJECT: what its name begins with */
 	CALLS_SLOT_FLAGS,  /* 8: within a Linux interrupt, 16: within a softirq */
 	CALLS_SLOT_INSIDE, /* number of the interrupt that the record is in; 0: none, 255: unknown */
+	CALLS_SLOT_SPACE,  /* the namespace of its numbers */
 	CALLS_SLOT_PROCESS, /* whose address or thread it is */
 	CALLS_SLOTS
 };

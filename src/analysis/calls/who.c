@@ -109,12 +109,11 @@ static int tell_apart(struct calls_read *r, uint32_t node, char *text, size_t si
  * A task by its number or name. There is one idle task per core. One that @moves belongs to no core
  * and is named by its program and number.
  */
-static int find_keyed(struct calls_read *r, unsigned what, const struct taken_value *number,
-		      const struct taken_value *name, bool moves, uint32_t node, uint32_t core,
-		      uint32_t *thread)
+int find_keyed(struct calls_read *r, uint64_t key, const struct taken_value *number,
+	       const struct taken_value *name, bool moves, uint32_t node, uint32_t core,
+	       uint32_t *thread)
 {
 	const struct taken_value *who = number->has ? number : name;
-	uint64_t key = thread_key(what, node, value_key(who));
 	const uint32_t *known = calls_pairs_find(&r->tasks, key);
 	const char *given = NULL;
 	const bool named = name->has && name->is_text && name->len;
@@ -157,7 +156,9 @@ int find_task(struct calls_read *r, const struct taken_value *number,
 	      const struct taken_value *name, bool moves, uint32_t node, uint32_t core,
 	      uint32_t *thread)
 {
-	return find_keyed(r, KEY_TASK, number, name, moves, node, core, thread);
+	const uint64_t key = thread_key(KEY_TASK, node, value_key(number->has ? number : name));
+
+	return find_keyed(r, key, number, name, moves, node, core, thread);
 }
 
 void forget_task(struct calls_read *r, uint32_t node, uint64_t number)
@@ -217,12 +218,8 @@ int thread_of(struct calls_read *r, uint32_t node, uint32_t core, const struct t
 	      uint32_t *thread)
 {
 	if (t->slot[CALLS_SLOT_THREAD].has) {
-		struct taken_value number;
-		const bool kernel = guest_number(r, node, t, &number);
-
 		r->node[node].moves = true;
-		return find_keyed(r, kernel ? KEY_TASK : KEY_GUEST, &number,
-				  &t->slot[CALLS_SLOT_NEXT], true, node, core, thread);
+		return guest_thread(r, node, core, t, thread);
 	}
 	*thread = calls_running(r->calls, core);
 	if (*thread != CVL_CALLS_NONE)

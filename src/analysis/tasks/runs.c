@@ -49,7 +49,7 @@ static uint32_t task_of(struct task_study *s, uint32_t clock, uint64_t number, c
 		size_t i = (s->last_task + k) % t->n;
 		const struct cvl_task *task = &t->task[i];
 
-		if (task->clock == clock && !task->switched && task->number == number &&
+		if (task->clock == clock && !task->kernel && task->number == number &&
 		    !task->name == !name && (!name || !strcmp(task->name, name))) {
 			s->last_task = i;
 			return (uint32_t)i;
@@ -64,12 +64,19 @@ static uint32_t kernel_task(struct task_study *s, uint32_t clock, uint64_t numbe
 	struct cvl_tasks_result *t = &s->r;
 	uint32_t task;
 
-	for (size_t i = t->n; i-- > 0;)
-		if (t->task[i].switched && t->task[i].clock == clock && t->task[i].number == number)
+	for (size_t k = 0; k < t->n; k++) {
+		const size_t i = (s->last_task + k) % t->n;
+		const struct cvl_task *known = &t->task[i];
+
+		if (known->kernel && !known->over && known->clock == clock &&
+		    known->number == number) {
+			s->last_task = i;
 			return (uint32_t)i;
+		}
+	}
 	task = new_task(s, clock, number, NULL, rc);
 	if (task != CVL_TASK_NONE)
-		t->task[task].switched = true;
+		t->task[task].kernel = true;
 	return task;
 }
 
@@ -137,9 +144,14 @@ static void end(struct task_study *s, const struct cvl_slice *sl, size_t i, uint
 	uint32_t *link = &of->open;
 	struct cvl_task_run *run;
 
-	for (unsigned k = 0; k < NEST_MAX && *link != CVL_TASK_NONE && s->r.run[*link].id != id;
-	     k++)
+	for (unsigned k = 0; k < NEST_MAX && *link != CVL_TASK_NONE; k++) {
+		const struct cvl_task_run *r = &s->r.run[*link];
+
+		/* an interrupt may be in several cores at once */
+		if (r->id == id && (r->stream == sl->stream || !of->interrupt))
+			break;
 		link = &s->r.run[*link].outer;
+	}
 	if (*link == CVL_TASK_NONE || s->r.run[*link].id != id) {
 		of->unbegun++;
 		return;
@@ -179,6 +191,28 @@ static void switch_out(struct task_study *s, const struct cvl_slice *sl, size_t 
 		t->open = s->r.run[t->open].outer;
 }
 
+/* Of tasks that are called alike all but the first have their number appended. */
+static int set_name(struct task_study *s, uint32_t task, const char *name)
+{
+	struct cvl_task *t = &s->r.task[task];
+	const size_t n = strlen(name);
+	char text[240];
+	bool taken = false;
+
+	if (t->name && !strncmp(t->name, name, n) && (!t->name[n] || t->name[n] == '-'))
+		return 0;
+	for (size_t i = 0; i < s->r.n && !taken; i++)
+		taken = i != task && s->r.task[i].clock == t->clock && s->r.task[i].name &&
+			!strcmp(s->r.task[i].name, name);
+	if (taken)
+		snprintf(text, sizeof(text), "%s-%" PRIu64, name, t->number);
+	else
+		snprintf(text, sizeof(text), "%s", name);
+	free(t->name);
+	t->name = strdup(text);
+	return t->name ? 0 : cvl_no_memory(s->err);
+}
+
 static int switch_to(struct task_study *s, const struct cvl_slice *sl, size_t i,
 		     const struct task_fields *f)
 {
@@ -189,8 +223,13 @@ static int switch_to(struct task_study *s, const struct cvl_slice *sl, size_t i,
 	if (f->next == UINT64_MAX)
 		return 0;
 	next = kernel_task(s, s->root[sl->clock], f->next, &rc);
-	if (next == CVL_TASK_NONE || next == stream->running)
+	if (next != CVL_TASK_NONE && f->symbol[0])
+		rc = set_name(s, next, f->symbol);
+	if (rc || next == CVL_TASK_NONE)
 		return rc;
+	/* back from another one of which no record is left, it begins anew */
+	if (next == stream->running && (f->prev == UINT64_MAX || f->prev == f->next))
+		return 0;
 	if (stream->running != CVL_TASK_NONE)
 		switch_out(s, sl, i, stream->running, f->prev);
 	stream->running = next;
@@ -201,7 +240,6 @@ static int switch_to(struct task_study *s, const struct cvl_slice *sl, size_t i,
 static int name_task(struct task_study *s, const struct cvl_slice *sl, bool new,
 		     const struct task_fields *f)
 {
-	struct cvl_task *t;
 	int rc = 0;
 	uint32_t task;
 
@@ -209,24 +247,23 @@ static int name_task(struct task_study *s, const struct cvl_slice *sl, bool new,
 		return 0;
 	task = kernel_task(s, s->root[sl->clock], f->task, &rc);
 	if (task != CVL_TASK_NONE && new && s->r.task[task].begun) {
-		s->r.task[task].switched = false;
+		s->r.task[task].over = true;
 		task = kernel_task(s, s->root[sl->clock], f->task, &rc);
 	}
-	if (task == CVL_TASK_NONE || !f->symbol[0])
-		return rc;
-	t = &s->r.task[task];
-	free(t->name);
-	t->name = strdup(f->symbol);
-	return t->name ? 0 : cvl_no_memory(s->err);
+	return task == CVL_TASK_NONE || !f->symbol[0] ? rc : set_name(s, task, f->symbol);
 }
 
 static int interrupt(struct task_study *s, const struct cvl_slice *sl, size_t i, bool begins,
 		     uint64_t irq)
 {
 	char name[40];
+	int rc;
 
 	snprintf(name, sizeof(name), "interrupt %" PRIu64, irq);
-	return mark(s, sl, i, begins, 0, name, s->stream[sl->stream].on_line);
+	rc = mark(s, sl, i, begins, 0, name, s->stream[sl->stream].on_line);
+	if (!rc && begins)
+		s->r.task[task_of(s, s->root[sl->clock], 0, name, &rc)].interrupt = true;
+	return rc;
 }
 
 /* The part of @what counted by packets; the rest by edges. */

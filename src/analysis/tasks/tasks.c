@@ -140,7 +140,7 @@ static void take_field(void *ctx, const char *name, const struct cvl_value *v)
 	else if (number && !strcmp(name, "irq"))
 		f->irq = v->u;
 	else if (v->type->kind == CVL_TYPE_STRING &&
-		 (!strcmp(name, "symbol") || !strcmp(name, "name"))) {
+		 (!strcmp(name, "symbol") || !strcmp(name, "name") || !strcmp(name, "next_name"))) {
 		size_t n = v->s.len < sizeof(f->symbol) ? v->s.len : sizeof(f->symbol) - 1;
 
 		memcpy(f->symbol, v->s.text, n);

@@ -179,8 +179,8 @@ static void put_repairs(struct js *j, const struct cvl_calls_result *r)
 		"gaps lost_entries lost_exits open guessed too_deep paths backwards strays switches returns mixed",
 		f->gaps, f->lost_entries, f->lost_exits, f->open, f->guessed, f->too_deep, f->paths,
 		f->backwards, f->strays, f->switches, f->returns, f->mixed);
-	js_counts(j, "unnamed unmatched duplicates", r->counts.unnamed, r->counts.unmatched,
-		  r->counts.duplicates);
+	js_counts(j, "unnamed unmatched duplicates apart", r->counts.unnamed, r->counts.unmatched,
+		  r->counts.duplicates, r->counts.apart);
 	js_close(j, '}');
 }
 

@@ -113,6 +113,9 @@ struct program {
 struct some_fields {
 	struct program program[CVL_SCOPES]; /* n is 0: nothing is needed of that scope */
 	bool plain;                         /* machine_take() does, but for the packet's context */
+};
+
+struct some_set {
 	struct arena arena;
 };
 

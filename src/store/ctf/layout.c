@@ -918,53 +918,55 @@ static bool cut_rest(struct program *p, const struct names *wanted)
 	return last;
 }
 
-int layout_some(struct some_fields **out, const struct cvl_trace *trace, size_t class,
-		const char *const *name, size_t n, struct cvl_error *err)
+struct some_set *some_set_new(void)
+{
+	return calloc(1, sizeof(struct some_set));
+}
+
+void some_set_free(struct some_set *set)
+{
+	if (!set)
+		return;
+	arena_free(&set->arena);
+	free(set);
+}
+
+int layout_some(struct some_fields **out, struct some_set *set, const struct cvl_trace *trace,
+		size_t class, const char *const *name, size_t n, const bool in[CVL_SCOPES],
+		struct cvl_error *err)
 {
 	const struct event_class *e = trace->event[class];
-	const struct names wanted = { name, n };
-	struct some_fields *f = calloc(1, sizeof(*f));
+	const struct names none = { 0 };
+	struct names wanted[CVL_SCOPES];
+	struct some_fields *f = arena_alloc(&set->arena, sizeof(*f));
 	bool needed = false;
 	int rc = f ? 0 : cvl_no_memory(err);
 
+	for (int s = 0; s < CVL_SCOPES; s++)
+		wanted[s] = in[s] ? (struct names){ name, n } : none;
 	if (f)
-		f->plain = true;
-
+		*f = (struct some_fields){ .plain = true };
 	/* of a scope nothing is needed, if nothing that follows it is */
 	for (int s = CVL_SCOPES; s-- > CVL_SCOPE_STREAM_CONTEXT && !rc;) {
 		if (!e->pub.type[s])
 			continue;
-		rc = reduce(&f->arena, &e->full[s], &wanted, &f->program[s], err);
-		if (rc)
-			break;
-		if (needed)
+		rc = reduce(&set->arena, &e->full[s], &wanted[s], &f->program[s], err);
+		if (rc || needed)
 			continue;
-		needed = cut_rest(&f->program[s], &wanted);
+		needed = cut_rest(&f->program[s], &wanted[s]);
 		if (!needed)
 			f->program[s].n = 0;
 	}
 	for (int s = CVL_SCOPE_STREAM_CONTEXT; s < CVL_SCOPES && !rc; s++)
 		f->plain = f->plain && is_plain(&f->program[s]);
-	for (int s = CVL_SCOPE_STREAM_CONTEXT; s < CVL_SCOPES && !rc && f->plain; s++)
-		number(&f->program[s], &wanted);
-	if (!rc && e->stream->packet_context) {
-		rc = reduce(&f->arena, &e->stream->context, &wanted,
+	for (int s = CVL_SCOPE_STREAM_CONTEXT; s < CVL_SCOPES && !rc; s++)
+		if (f->plain)
+			number(&f->program[s], &wanted[s]);
+	if (!rc && in[CVL_SCOPE_PACKET_CONTEXT] && e->stream->packet_context)
+		rc = reduce(&set->arena, &e->stream->context, &wanted[CVL_SCOPE_PACKET_CONTEXT],
 			    &f->program[CVL_SCOPE_PACKET_CONTEXT], err);
-		if (!rc && !cut_rest(&f->program[CVL_SCOPE_PACKET_CONTEXT], &wanted))
-			f->program[CVL_SCOPE_PACKET_CONTEXT].n = 0;
-	}
-	if (rc)
-		layout_some_free(f);
 	*out = rc ? NULL : f;
 	return rc;
-}
-
-void layout_some_free(struct some_fields *f)
-{
-	if (!f)
-		return;
-	arena_free(&f->arena);
-	free(f);
 }
 
 /* ---- the whole trace ---- */

@@ -366,7 +366,7 @@ int machine_take(struct machine *m, const struct program *program, struct cvl_va
 	uint64_t pos = m->pos;
 
 	for (const struct op *op = program->op;; op++) {
-		struct cvl_value *out = &value[op->target - 1]; /* of those wanted */
+		struct cvl_value got = { .type = op->type };
 		const char *s;
 		uint64_t v;
 		size_t n;
@@ -382,9 +382,7 @@ int machine_take(struct machine *m, const struct program *program, struct cvl_va
 			if (op->slot != NO_SLOT)
 				m->slot[op->slot] = v;
 			pos += op->bits;
-			if (!op->target)
-				continue;
-			out->u = v;
+			got.u = v;
 			break;
 		case OP_STRING:
 			s = (const char *)m->bytes + pos / 8;
@@ -392,20 +390,16 @@ int machine_take(struct machine *m, const struct program *program, struct cvl_va
 			if (n == (end - pos) / 8)
 				return CVL_E_TRUNCATED;
 			pos += ((uint64_t)n + 1) * 8;
-			if (!op->target)
-				continue;
-			out->s.text = s;
-			out->s.len = n;
+			got.s.text = s;
+			got.s.len = n;
 			break;
 		case OP_TEXT:
 			if (op->count > (end - pos) / 8)
 				return CVL_E_TRUNCATED;
 			s = (const char *)m->bytes + pos / 8;
 			pos += op->count * 8;
-			if (!op->target)
-				continue;
-			out->s.text = s;
-			out->s.len = strnlen(s, (size_t)op->count);
+			got.s.text = s;
+			got.s.len = strnlen(s, (size_t)op->count);
 			break;
 		case OP_ADVANCE:
 			if (op->bits > end - pos)
@@ -414,7 +408,10 @@ int machine_take(struct machine *m, const struct program *program, struct cvl_va
 			continue;
 		default: return 0;
 		}
-		out->type = op->type;
+		/* the first of each counts */
+		if (!op->target || *taken >> (op->target - 1) & 1)
+			continue;
+		value[op->target - 1] = got;
 		*taken |= (uint64_t)1 << (op->target - 1);
 	}
 }

@@ -101,14 +101,18 @@ int stream_fields_fail(const struct cvl_stream *s, const struct cvl_batch *batch
 /* ---- some fields of an event class alone ---- */
 
 struct some_fields;
+/** Owns some_fields. NULL: out of memory. */
+struct some_set;
+struct some_set *some_set_new(void);
+void some_set_free(struct some_set *set);
 
 /**
- * Those of event class @class of @trace called @name, given by the addresses that its types have them at.
- * CVL_E_NOMEM.
+ * Those of event class @class of @trace called @name, given by the addresses that its types have them at, in
+ * the scopes @in; @set owns them. CVL_E_NOMEM.
  */
-int layout_some(struct some_fields **out, const struct cvl_trace *trace, size_t class,
-		const char *const *name, size_t n, struct cvl_error *err);
-void layout_some_free(struct some_fields *f);
+int layout_some(struct some_fields **out, struct some_set *set, const struct cvl_trace *trace,
+		size_t class, const char *const *name, size_t n, const bool in[CVL_SCOPES],
+		struct cvl_error *err);
 
 /** Whether stream_take() can read them. */
 bool some_plain(const struct some_fields *f);
