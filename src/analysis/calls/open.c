@@ -35,8 +35,7 @@ static int bind_stream(struct calls_read *r, size_t s, bool *any)
 			continue;
 		rc = bound_class(b, r->opts.rules, trace, class);
 		*any = *any || b->kind != BOUND_NOT;
-		if (b->kind == BOUND_ALIAS)
-			r->node[r->node_of[cvl_timeline_stream_clock(r->tl, s)]].has_aliases = true;
+		st->has_aliases = st->has_aliases || b->kind == BOUND_ALIAS;
 		if (!b->kind && matcher_wants(r->matcher, s, (uint32_t)i))
 			bound_message(b, class);
 	}

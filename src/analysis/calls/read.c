@@ -189,6 +189,7 @@ int calls_read_push(struct calls_read *r, const struct cvl_slice *sl, struct cvl
 	int rc = 0;
 
 	r->err = err;
+	node->has_aliases = node->has_aliases || s->has_aliases;
 	for (size_t i = sl->begin; i < sl->end && !rc; i++) {
 		struct cvl_calls_time at = { sl->time[i].ns, b->tick[i].count,
 					     (uint32_t)sl->clock };

@@ -45,6 +45,7 @@ struct stream {
 	struct bound_class *class;
 	size_t n_classes;
 	struct some_set *plans;
+	bool has_aliases;  /* its trace would tell of namespaces */
 	uint32_t core;     /* of its last record; CVL_CALLS_NONE: not yet known */
 	uint64_t core_key; /* key of that core */
 	uint64_t packet;   /* that it was told by, plus 1 */
