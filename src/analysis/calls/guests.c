@@ -8,23 +8,23 @@
 #include "analysis/calls/read_internal.h"
 #include <coeval/array.h>
 
+/* In place of an alias: there are several. */
+#define MANY UINT32_MAX
+
 static uint64_t group_key(uint32_t node, uint64_t number)
 {
 	return thread_key(KEY_GROUP, node, number);
 }
 
-static uint64_t alias_key(uint32_t node, bool is_space, uint64_t in, uint64_t number)
+/* @what: KEY_ALIAS in a process, KEY_SPACE in a namespace. */
+static uint64_t alias_key(unsigned what, uint32_t node, uint64_t in, uint64_t number)
 {
-	return thread_key(KEY_ALIAS, node, calls_mix(calls_mix(in + is_space) ^ number));
+	return thread_key(what, node, calls_mix(calls_mix(in) ^ number));
 }
 
 static int set(struct calls_read *r, struct calls_pairs *p, uint64_t key, uint32_t value)
 {
-	uint32_t *known = calls_pairs_find(p, key);
-
-	if (known)
-		*known = value;
-	return known || !calls_pairs_add(p, key, value) ? 0 : cvl_no_memory(r->err);
+	return calls_pairs_set(p, key, value) ? cvl_no_memory(r->err) : 0;
 }
 
 void guest_forget(struct calls_read *r, uint32_t node, uint64_t number)
@@ -51,25 +51,15 @@ int guest_process(struct calls_read *r, uint32_t node, const struct taken *t)
 				   (uint32_t)process->number);
 }
 
-/* The kernel's @number is @as in the namespace or process @in. */
-static int add_alias(struct calls_read *r, uint32_t node, uint64_t key, uint64_t number)
+/* Alias @at is known by @key, unless others are: then by none. */
+static int know_alias(struct calls_read *r, uint64_t key, uint32_t at)
 {
 	const uint32_t *known = calls_pairs_find(&r->aliases, key);
-	const uint32_t at = (uint32_t)r->n_aliases;
-	int rc;
+	const bool other =
+		known && (*known == MANY || (!r->alias[*known].over &&
+					     r->alias[*known].number != r->alias[at].number));
 
-	if (known && !r->alias[*known].over) {
-		/* in several namespaces; or told once more */
-		r->alias[*known].many |= r->alias[*known].number != number;
-		return 0;
-	}
-	if (r->n_aliases == CALLS_ALIASES_MAX) /* those stay apart */
-		return 0;
-	if (cvl_room(&r->alias, r->n_aliases, &r->room_aliases, sizeof(*r->alias)))
-		return cvl_no_memory(r->err);
-	r->alias[r->n_aliases++] = (struct alias){ .number = number };
-	rc = set(r, &r->aliases, key, at);
-	return rc ? rc : set(r, &r->aliases, group_key(node, number), at);
+	return set(r, &r->aliases, key, other ? MANY : at);
 }
 
 int guest_alias(struct calls_read *r, uint32_t node, const struct taken *t)
@@ -79,6 +69,8 @@ int guest_alias(struct calls_read *r, uint32_t node, const struct taken *t)
 				 *process = &t->slot[CALLS_SLOT_PROCESS],
 				 *level = &t->slot[CALLS_SLOT_ID],
 				 *space = &t->slot[CALLS_SLOT_SPACE];
+	const uint32_t *known;
+	uint32_t at = (uint32_t)r->n_aliases;
 	int rc = 0;
 
 	if (!number->has || !as->has || !process->has)
@@ -88,12 +80,20 @@ int guest_alias(struct calls_read *r, uint32_t node, const struct taken *t)
 		return 0;
 	}
 	r->node[node].guests = true;
-	if (space->has)
-		rc = add_alias(r, node, alias_key(node, true, space->number, as->number),
-			       number->number);
-	return rc ? rc :
-		    add_alias(r, node, alias_key(node, false, process->number, as->number),
-			      number->number);
+	known = calls_pairs_find(&r->aliases, group_key(node, number->number));
+	if (known && !r->alias[*known].over) { /* in an inner namespace, too, or told once more */
+		at = *known;
+	} else {
+		if (r->n_aliases == CALLS_ALIASES_MAX) /* those stay apart */
+			return 0;
+		if (cvl_room(&r->alias, r->n_aliases, &r->room_aliases, sizeof(*r->alias)))
+			return cvl_no_memory(r->err);
+		r->alias[r->n_aliases++] = (struct alias){ .number = number->number };
+		rc = set(r, &r->aliases, group_key(node, number->number), at);
+	}
+	if (!rc && space->has)
+		rc = know_alias(r, alias_key(KEY_SPACE, node, space->number, as->number), at);
+	return rc ? rc : know_alias(r, alias_key(KEY_ALIAS, node, process->number, as->number), at);
 }
 
 /* Whether the kernel's task @number is called so, as far as programs know it. */
@@ -106,11 +106,16 @@ static bool is_called(const struct calls_read *r, uint32_t node, uint64_t number
 	       r->task[*task].name == text_key(name->text, name->len);
 }
 
-static const struct alias *known_alias(const struct calls_read *r, uint64_t key)
+/* False: none is known by @key. *@number: the kernel's; *@sure: there is but one. */
+static bool known_alias(const struct calls_read *r, uint64_t key, uint64_t *number, bool *sure)
 {
 	const uint32_t *known = calls_pairs_find(&r->aliases, key);
 
-	return known && !r->alias[*known].over ? &r->alias[*known] : NULL;
+	if (!known || (*known != MANY && r->alias[*known].over))
+		return false;
+	*sure = *known != MANY;
+	*number = *sure ? r->alias[*known].number : 0;
+	return true;
 }
 
 /* The kernel's number of the thread of a record; false: it is not surely known which one that is. */
@@ -121,30 +126,31 @@ static bool number_of(const struct calls_read *r, uint32_t node, const struct ta
 				 *space = &t->slot[CALLS_SLOT_SPACE],
 				 *name = &t->slot[CALLS_SLOT_NEXT];
 	const struct node *n = &r->node[node];
-	const struct alias *alias;
+	const uint64_t seen = t->slot[CALLS_SLOT_THREAD].number;
 	const uint32_t *group;
-	bool own;
+	uint64_t outside = 0;
+	bool own, alias, one = false;
 
 	*number = t->slot[CALLS_SLOT_THREAD];
-	if (!n->has_aliases || number->is_text || (space->has && space->number == n->space))
+	if (number->is_text || (space->has && space->number == n->space))
 		return true;
 	if (space->has && n->space) {
-		alias = known_alias(r, alias_key(node, true, space->number, number->number));
-		if (alias)
-			number->number = alias->number;
-		return alias && !alias->many;
+		alias = known_alias(r, alias_key(KEY_SPACE, node, space->number, seen), &outside,
+				    &one);
+		number->number = alias && one ? outside : seen;
+		return alias && one;
 	}
 	if (!process->has || n->new_spaces)
 		return false;
-	group = calls_pairs_find(&r->groups, group_key(node, number->number));
+	group = calls_pairs_find(&r->groups, group_key(node, seen));
 	own = group && *group == process->number &&
-	      (name->has ? is_called(r, node, number->number, name) : !n->guests);
-	alias = known_alias(r, alias_key(node, false, process->number, number->number));
-	if (alias && !alias->many && !is_called(r, node, alias->number, name))
-		alias = NULL;
-	if (own || !alias || alias->many)
+	      (name->has ? is_called(r, node, seen, name) : !n->guests);
+	alias = known_alias(r, alias_key(KEY_ALIAS, node, process->number, seen), &outside, &one);
+	if (alias && one && !is_called(r, node, outside, name))
+		alias = false;
+	if (own || !alias || !one)
 		return own && !alias;
-	number->number = alias->number;
+	number->number = outside;
 	return true;
 }
 
@@ -163,11 +169,13 @@ int guest_thread(struct calls_read *r, uint32_t node, uint32_t core, const struc
 	bool sure;
 	int rc;
 
-	for (size_t i = 0; r->node[node].has_aliases && i < sizeof(in) / sizeof(*in); i++)
+	if (!r->node[node].has_aliases)
+		return find_task(r, in[0], name, true, node, core, thread);
+	for (size_t i = 0; i < sizeof(in) / sizeof(*in); i++)
 		program = calls_mix(program + 1) ^ (in[i]->has ? value_key(in[i]) : 0);
 	program = thread_key(KEY_GUEST, node, program);
 	/* what it is in the middle of it ends as the same thread */
-	known = r->node[node].has_aliases ? calls_pairs_find(&r->programs, program) : NULL;
+	known = calls_pairs_find(&r->programs, program);
 	if (known && calls_inside(r->calls, *known)) {
 		*thread = *known;
 		return 0;
@@ -176,7 +184,5 @@ int guest_thread(struct calls_read *r, uint32_t node, uint32_t core, const struc
 	r->counts.apart += !sure;
 	key = sure ? thread_key(KEY_TASK, node, value_key(&number)) : program;
 	rc = find_keyed(r, key, &number, name, true, node, core, thread);
-	if (rc || !r->node[node].has_aliases)
-		return rc;
-	return set(r, &r->programs, program, *thread);
+	return rc ? rc : set(r, &r->programs, program, *thread);
 }

@@ -30,3 +30,13 @@ int calls_pairs_add(struct calls_pairs *p, uint64_t key, uint32_t value)
 	p->n++;
 	return 0;
 }
+
+int calls_pairs_set(struct calls_pairs *p, uint64_t key, uint32_t value)
+{
+	uint32_t *known = calls_pairs_find(p, key);
+
+	if (!known)
+		return calls_pairs_add(p, key, value);
+	*known = value;
+	return 0;
+}

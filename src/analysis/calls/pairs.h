@@ -41,5 +41,7 @@ static inline uint32_t *calls_pairs_find(const struct calls_pairs *p, uint64_t k
 
 /** Add a new key; -1: out of memory. */
 int calls_pairs_add(struct calls_pairs *p, uint64_t key, uint32_t value);
+/** Of a key that may be known already; -1: out of memory. */
+int calls_pairs_set(struct calls_pairs *p, uint64_t key, uint32_t value);
 
 #endif

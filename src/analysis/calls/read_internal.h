@@ -32,7 +32,6 @@ struct object {
 /** A task of the kernel that has another number within a namespace. */
 struct alias {
 	uint64_t number; /* the kernel's */
-	bool many;       /* and so have others */
 	bool over;       /* it ended */
 };
 
@@ -133,6 +132,7 @@ enum {
 	KEY_OBJECT,
 	KEY_GROUP,
 	KEY_ALIAS,
+	KEY_SPACE,
 	KEY_GUEST
 };
 

@@ -74,9 +74,7 @@ int find_thread(struct calls_read *r, uint64_t key, uint32_t node, uint32_t core
 	rc = calls_add_thread(r->calls, node, core, name, r->node[node].first, thread, r->err);
 	if (rc)
 		return rc;
-	if (known)
-		*known = *thread;
-	if ((!known && calls_pairs_add(&r->tasks, key, *thread)) ||
+	if (calls_pairs_set(&r->tasks, key, *thread) ||
 	    cvl_room(&r->task, r->n_tasks, &r->room_tasks, sizeof(*r->task)))
 		return cvl_no_memory(r->err);
 	r->task[r->n_tasks++] = (struct task){ .is_core = !name };

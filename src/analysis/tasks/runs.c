@@ -13,13 +13,27 @@
 /* Open runs of one task that are searched for an end. */
 #define NEST_MAX 1000
 
-/* CVL_TASK_NONE: error in @rc. */
-static uint32_t new_task(struct task_study *s, uint32_t clock, uint64_t number, const char *name,
-			 int *rc)
+/*
+ * The task of that number or name on that clock, created if new; @kernel: one of a real-time kernel, by its
+ * number. CVL_TASK_NONE: error in @rc.
+ */
+static uint32_t task_of(struct task_study *s, uint32_t clock, uint64_t number, const char *name,
+			bool kernel, int *rc)
 {
 	struct cvl_tasks_result *t = &s->r;
 	struct cvl_task *new;
 
+	for (size_t k = 0; k < t->n; k++) {
+		size_t i = (s->last_task + k) % t->n;
+		const struct cvl_task *task = &t->task[i];
+
+		if (task->clock == clock && task->kernel == kernel && !task->over &&
+		    task->number == number &&
+		    (kernel || (!task->name == !name && (!name || !strcmp(task->name, name))))) {
+			s->last_task = i;
+			return (uint32_t)i;
+		}
+	}
 	if (t->n == TASKS_MAX) {
 		*rc = cvl_fail(s->err, CVL_E_LIMIT, CVL_NO_OFFSET,
 			       "more than %d different tasks: do these ports or spans mark tasks?",
@@ -31,53 +45,14 @@ static uint32_t new_task(struct task_study *s, uint32_t clock, uint64_t number, 
 		return CVL_TASK_NONE;
 	}
 	new = &t->task[t->n];
-	*new = (struct cvl_task){ .number = number, .clock = clock, .open = CVL_TASK_NONE };
+	*new = (struct cvl_task){
+		.number = number, .clock = clock, .open = CVL_TASK_NONE, .kernel = kernel
+	};
 	if (name && !(new->name = strdup(name))) {
 		*rc = cvl_no_memory(s->err);
 		return CVL_TASK_NONE;
 	}
 	return (uint32_t)t->n++;
-}
-
-/* The task of that number or name on that clock, created if new. CVL_TASK_NONE: error in @rc. */
-static uint32_t task_of(struct task_study *s, uint32_t clock, uint64_t number, const char *name,
-			int *rc)
-{
-	struct cvl_tasks_result *t = &s->r;
-
-	for (size_t k = 0; k < t->n; k++) {
-		size_t i = (s->last_task + k) % t->n;
-		const struct cvl_task *task = &t->task[i];
-
-		if (task->clock == clock && !task->kernel && task->number == number &&
-		    !task->name == !name && (!name || !strcmp(task->name, name))) {
-			s->last_task = i;
-			return (uint32_t)i;
-		}
-	}
-	return new_task(s, clock, number, name, rc);
-}
-
-/* The same of a task of a real-time kernel. */
-static uint32_t kernel_task(struct task_study *s, uint32_t clock, uint64_t number, int *rc)
-{
-	struct cvl_tasks_result *t = &s->r;
-	uint32_t task;
-
-	for (size_t k = 0; k < t->n; k++) {
-		const size_t i = (s->last_task + k) % t->n;
-		const struct cvl_task *known = &t->task[i];
-
-		if (known->kernel && !known->over && known->clock == clock &&
-		    known->number == number) {
-			s->last_task = i;
-			return (uint32_t)i;
-		}
-	}
-	task = new_task(s, clock, number, NULL, rc);
-	if (task != CVL_TASK_NONE)
-		t->task[task].kernel = true;
-	return task;
 }
 
 /* Remember the largest half-width of records to be compared with ends of runs. */
@@ -166,7 +141,7 @@ static int mark(struct task_study *s, const struct cvl_slice *sl, size_t i, bool
 		uint64_t number, const char *name, bool packets)
 {
 	int rc = 0;
-	uint32_t task = task_of(s, s->root[sl->clock], name ? 0 : number, name, &rc);
+	uint32_t task = task_of(s, s->root[sl->clock], name ? 0 : number, name, false, &rc);
 	uint64_t id = name ? number : 0;
 
 	if (task == CVL_TASK_NONE)
@@ -222,7 +197,7 @@ static int switch_to(struct task_study *s, const struct cvl_slice *sl, size_t i,
 
 	if (f->next == UINT64_MAX)
 		return 0;
-	next = kernel_task(s, s->root[sl->clock], f->next, &rc);
+	next = task_of(s, s->root[sl->clock], f->next, NULL, true, &rc);
 	if (next != CVL_TASK_NONE && f->symbol[0])
 		rc = set_name(s, next, f->symbol);
 	if (rc || next == CVL_TASK_NONE)
@@ -245,10 +220,10 @@ static int name_task(struct task_study *s, const struct cvl_slice *sl, bool new,
 
 	if (f->task == UINT64_MAX)
 		return 0;
-	task = kernel_task(s, s->root[sl->clock], f->task, &rc);
+	task = task_of(s, s->root[sl->clock], f->task, NULL, true, &rc);
 	if (task != CVL_TASK_NONE && new && s->r.task[task].begun) {
 		s->r.task[task].over = true;
-		task = kernel_task(s, s->root[sl->clock], f->task, &rc);
+		task = task_of(s, s->root[sl->clock], f->task, NULL, true, &rc);
 	}
 	return task == CVL_TASK_NONE || !f->symbol[0] ? rc : set_name(s, task, f->symbol);
 }
@@ -257,13 +232,18 @@ static int interrupt(struct task_study *s, const struct cvl_slice *sl, size_t i,
 		     uint64_t irq)
 {
 	char name[40];
-	int rc;
+	int rc = 0;
+	uint32_t task;
 
 	snprintf(name, sizeof(name), "interrupt %" PRIu64, irq);
-	rc = mark(s, sl, i, begins, 0, name, s->stream[sl->stream].on_line);
-	if (!rc && begins)
-		s->r.task[task_of(s, s->root[sl->clock], 0, name, &rc)].interrupt = true;
-	return rc;
+	task = task_of(s, s->root[sl->clock], 0, name, false, &rc);
+	if (task == CVL_TASK_NONE)
+		return rc;
+	s->r.task[task].interrupt = true;
+	if (begins)
+		return begin(s, sl, i, task, 0, s->stream[sl->stream].on_line);
+	end(s, sl, i, task, 0);
+	return 0;
 }
 
 /* The part of @what counted by packets; the rest by edges. */

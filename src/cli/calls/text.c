@@ -330,7 +330,7 @@ static void put_repairs(const struct calls_view *v, struct cvl_out *o)
 	put_counted(o, &any, "", n->unmatched, "end", " of a message without the other one");
 	put_counted(
 		o, &any, "", n->apart, "record",
-		" of programs whose thread in the kernel is not surely known: trace vpid, procname and pid_ns, too");
+		" of programs whose thread in the kernel is not surely known: add the contexts vpid, procname and pid_ns");
 }
 
 void calls_view_text(const struct calls_view *v, struct cvl_out *o)
